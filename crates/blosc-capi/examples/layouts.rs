@@ -1,5 +1,5 @@
-//! Prints the size of each struct of C-Blosc2's header, and the offset of each field, as this crate
-//! has them: a check compares them with what a C compiler says of the header.
+//! Prints the size of each struct of C-Blosc2's header, and the offset of each field, according to
+//! this crate: a check compares them with the results of a C compiler.
 
 #![allow(clippy::print_stdout, reason = "the output is what the example is for")]
 

@@ -1,8 +1,8 @@
 //! The functions of C-Blosc: a compressor for the process, and chunks of Blosc 1.
 //!
-//! A function has the name of the one that it stands in for, without `blosc_`. The settings of the
-//! process decide what `compress` does ([`settings`](self)); variables of the environment change
-//! them at each call. Codes are those of C-Blosc 1.21 ([`codes`](crate::codes)).
+//! A function has the name of its counterpart, without `blosc_`. The settings of the process decide
+//! what `compress` does ([`settings`](self)); variables of the environment change them at each
+//! call. Codes are those of C-Blosc 1.21 ([`codes`](crate::codes)).
 
 mod compress;
 mod compressor;
@@ -23,7 +23,7 @@ pub use settings::{
     set_compressor, set_nthreads, set_splitmode,
 };
 
-/// The longest data of a chunk (bytes): a chunk and its header are less than 2 GiB.
+/// The longest data of a chunk (bytes): a chunk with its header is less than 2 GiB.
 pub const MAX_NBYTES: usize = i32::MAX as usize - OVERHEAD;
-/// By how much a chunk may be longer than its data (bytes).
+/// Most bytes by which a chunk exceeds its data.
 pub const OVERHEAD: usize = 16;

@@ -1,7 +1,7 @@
-//! The calls of libblosc2 that need no context: settings of the process, chunks, names, filters.
+//! The calls of libblosc2 without a context: settings of the process, chunks, names, filters.
 //!
-//! A function has the name of the one that it stands in for, without `blosc2_`; those that keep the
-//! interface of C-Blosc are in [`blosc1`].
+//! A function has the name of its counterpart, without `blosc2_`; the functions with the interface
+//! of C-Blosc are in [`blosc1`].
 
 pub mod blosc1;
 mod calls;
@@ -18,7 +18,7 @@ pub use names::{
 };
 pub use settings::{get_nthreads, set_delta, set_nthreads};
 
-/// Says that a function is not there yet, if `BLOSC_TRACE` is set.
+/// Writes that a function is not implemented yet, if `BLOSC_TRACE` is set.
 pub fn absent(name: &str) {
     let is_wanted = crate::env::Variables::read().trace;
     crate::warning::warn(

@@ -1,16 +1,16 @@
 //! Buffers that are kept from call to call.
 //!
-//! A client that opens an array for each chunk, as PyTables does, would have the system make new
-//! memory for each: that took twice as long as decompressing.
+//! A client that opens an array for each chunk, for example PyTables, would otherwise make the
+//! system allocate new memory for each: that took twice as long as decompressing.
 
 use core::ops::{Deref, DerefMut};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::epoch::PerProcess;
 
-/// How many buffers are kept.
+/// Most buffers that are kept.
 const MAX_KEPT: usize = 8;
-/// How long a kept buffer is at most (bytes).
+/// Longest buffer that is kept (bytes).
 const MAX_NBYTES: usize = 16 << 20;
 
 static KEPT: PerProcess<Mutex<Vec<Vec<u8>>>> = PerProcess::new();
@@ -19,12 +19,12 @@ fn lock() -> MutexGuard<'static, Vec<Vec<u8>>> {
     KEPT.get().lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A buffer with any content, which is kept when it is dropped.
+/// A buffer with any content. Dropping it keeps it for later calls.
 #[derive(Debug)]
 pub(crate) struct Kept(Vec<u8>);
 
 impl Kept {
-    /// One that was used before, if there is one.
+    /// A buffer of an earlier call, if there is one.
     pub(crate) fn take() -> Self {
         Self(lock().pop().unwrap_or_default())
     }
@@ -55,7 +55,7 @@ impl Drop for Kept {
     }
 }
 
-/// Gives all of them back.
+/// Frees all of them.
 pub(crate) fn end() {
     let kept = core::mem::take(&mut *lock());
     drop(kept);

@@ -1,14 +1,14 @@
-//! From errors to the numbers of C-Blosc.
+//! Converts errors to the codes of C-Blosc.
 
 use core::ffi::c_int;
 
 use blosc_chunk::Error;
 
-/// What C-Blosc returns for a failure: for damage of any kind, and for an unknown name.
+/// The code of C-Blosc for a failure: for damage of any kind, and for an unknown name.
 pub const FAILURE: c_int = -1;
-/// There is no codec for the chunk, or none of this name.
+/// No codec decodes the chunk, or has this name.
 pub const CODEC_SUPPORT: c_int = -5;
-/// The chunk, or its codec's format, is of a version that the library does not know.
+/// The library does not know the version of the chunk, or of its codec's format.
 pub const VERSION_SUPPORT: c_int = -9;
 /// An argument of `compress` is out of range.
 pub const INVALID_PARAM: c_int = -10;

@@ -1,8 +1,9 @@
-//! Contexts: how to compress or decompress, and what is kept from chunk to chunk.
+//! Contexts: the parameters of compressing or decompressing, and memory that is kept between
+//! chunks.
 //!
-//! A context can be used by several threads, and by a function of the client that runs inside of a
-//! call with the same context: what a call needs is taken out of the context and put back after it,
-//! so that no lock is held meanwhile.
+//! Several threads may use a context, and also a function of the client inside of a call with the
+//! same context. So a call takes memory out of the context and puts it back at its end, and holds
+//! no lock in the meantime.
 #![allow(unsafe_code, reason = "contexts, parameters and buffers come from C as pointers")]
 
 mod compress;
@@ -41,16 +42,16 @@ pub type blosc2_context = Place<(), Context>;
 #[derive(Debug)]
 pub struct Context {
     is_compressor: bool,
-    /// As they were given; the block size is that of the last chunk.
+    /// The parameters as given, with the block size of the last chunk.
     cparams: Mutex<blosc2_cparams>,
     dparams: blosc2_dparams,
     preparams: Option<blosc2_prefilter_params>,
     postparams: Option<blosc2_postfilter_params>,
-    /// How to compress, or the code of what is wrong with the parameters.
+    /// The parameters of compressing, or the code of their defect.
     settings: Result<CParams, c_int>,
     encoder: Mutex<Option<Encoder>>,
     decoder: Mutex<Option<Decoder>>,
-    /// The blocks that the next call leaves out.
+    /// The blocks that the next call skips.
     mask: Mutex<Option<Vec<bool>>>,
 }
 
@@ -60,12 +61,12 @@ unsafe impl Send for Context {}
 // SAFETY: the same.
 unsafe impl Sync for Context {}
 
-/// A destination of C: a pointer and how many bytes there are.
+/// A destination of C: a pointer and a number of bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Room {
-    /// NULL is no destination.
+    /// NULL means that there is no destination.
     pub dest: *mut c_void,
-    /// Bytes; below 0 there is no destination.
+    /// Bytes; below 0 means that there is no destination.
     pub destsize: i32,
 }
 
@@ -76,7 +77,7 @@ fn place(context: Context) -> *mut blosc2_context {
     unsafe { FREED.place(context) }
 }
 
-/// A context that compresses; NULL if there is no such filter or tuner.
+/// A context that compresses; NULL for an unknown filter or tuner.
 ///
 /// # Safety
 ///
@@ -152,7 +153,7 @@ pub unsafe fn get_dparams(handle: *const blosc2_context, out: *mut blosc2_dparam
     0
 }
 
-/// Leaves blocks out of the next call that decompresses.
+/// Sets the blocks that the next decompression skips.
 ///
 /// # Safety
 ///
@@ -188,7 +189,7 @@ impl Context {
         Self::new(false, cparams, blosc2_dparams { nthreads, ..DPARAMS_DEFAULTS })
     }
 
-    /// Changes how it compresses.
+    /// Changes the parameters of compressing.
     pub(crate) fn change(&mut self, f: impl FnOnce(CParams) -> CParams) {
         self.settings = core::mem::replace(&mut self.settings, Err(INVALID_PARAM)).map(f);
     }
@@ -208,12 +209,12 @@ impl Context {
     }
 }
 
-/// Locks what no panic can leave half done.
+/// Locks a value that a panic cannot leave half changed.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Takes a value out of a context for a call, or makes it, and puts it back.
+/// Takes a value out of a context for a call, or makes one, and puts it back afterwards.
 fn with_kept<T, R>(
     kept: &Mutex<Option<T>>,
     make: impl FnOnce() -> T,

@@ -1,7 +1,7 @@
 //! The variables of the environment, read at each call as C-Blosc does.
 //!
-//! C-Blosc looks up each of nine variables in turn. Here the environment is gone through once,
-//! which takes a fifth of the time: a call of a small chunk has little of it.
+//! C-Blosc looks up each of nine variables in turn. Here one pass over the environment finds all,
+//! which takes a fifth of the time: that matters in a call for a small chunk.
 #![allow(unsafe_code, reason = "the environment is C's, and others change it")]
 
 use core::ffi::{CStr, c_char};
@@ -12,15 +12,15 @@ unsafe extern "C" {
     static environ: *const *const c_char;
 }
 
-/// What the names of all our variables begin with.
+/// The prefix of the names of all variables.
 const PREFIX: &[u8] = b"BLOSC_";
 
-/// The variables of ours that are set.
+/// The variables with the prefix that are set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Variables {
     /// `BLOSC_CLEVEL`, a level.
     pub clevel: Option<i64>,
-    /// `BLOSC_SHUFFLE`; `None` also for a word that is no shuffle.
+    /// `BLOSC_SHUFFLE`; `None` also for an unknown word.
     pub shuffle: Option<i32>,
     /// `BLOSC_TYPESIZE` (bytes).
     pub typesize: Option<i64>,
@@ -31,11 +31,11 @@ pub struct Variables {
     /// `BLOSC_NTHREADS`.
     pub nthreads: Option<i64>,
     /// `BLOSC_SPLITMODE`, a number of [`set_splitmode`](crate::blosc1::set_splitmode), or an error
-    /// if the word is no mode.
+    /// for an unknown word.
     pub splitmode: Option<Result<i32, ()>>,
-    /// `BLOSC_WARN`: messages are wanted.
+    /// `BLOSC_WARN`: write messages.
     pub warn: bool,
-    /// `BLOSC_TRACE`: messages of libblosc2 are wanted.
+    /// `BLOSC_TRACE`: write messages of libblosc2.
     pub trace: bool,
     /// `BLOSC_DELTA`: whether the filter delta is used.
     pub delta: Option<bool>,
@@ -44,7 +44,7 @@ pub struct Variables {
 }
 
 impl Variables {
-    /// As they are now.
+    /// Reads the variables now.
     #[must_use]
     pub fn read() -> Self {
         let mut found = Self::default();
@@ -52,7 +52,8 @@ impl Variables {
         found
     }
 
-    /// Takes one variable; `name` is without the prefix. Of several with one name the first counts.
+    /// Takes one variable; `name` is without the prefix. Of several with the same name the first
+    /// counts.
     fn take(&mut self, name: &[u8], value: &[u8]) {
         match name {
             b"CLEVEL" => keep(&mut self.clevel, || Some(number(value))),
@@ -77,7 +78,7 @@ fn keep<T>(place: &mut Option<T>, value: impl FnOnce() -> Option<T>) {
     }
 }
 
-/// Calls `take` with the name, without the prefix, and the value of each variable of ours.
+/// Calls `take` with the name, without the prefix, and the value of each variable with the prefix.
 fn each(take: &mut dyn FnMut(&[u8], &[u8])) {
     let place = ptr::addr_of!(environ);
     // SAFETY: C has this pointer for the process. Another thread may replace it: it is read once.
@@ -109,7 +110,7 @@ fn take_entry(entry: &[u8], take: &mut dyn FnMut(&[u8], &[u8])) {
     }
 }
 
-/// As `strtol` reads a number: what follows it does not matter, and a text without one is 0.
+/// Parses a number as `strtol` does: text after it is ignored, and a text without a number is 0.
 fn number(text: &[u8]) -> i64 {
     let text = text.trim_ascii_start();
     let (is_negative, digits) = match text.split_first() {

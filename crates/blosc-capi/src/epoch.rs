@@ -1,27 +1,27 @@
-//! State of the process, which a child of `fork` does not share.
+//! State of the process that a child of `fork` does not share.
 //!
 //! A child has the memory of its parent, but not its threads: a lock that one of them held is never
-//! released. So a handler raises the epoch in the child, and state of an older epoch is left where
-//! it is: neither unlocked nor dropped.
+//! released. So a handler raises the epoch in the child. The child neither unlocks nor drops state
+//! of an older epoch.
 #![allow(unsafe_code, reason = "state is reached from all threads without a lock; `fork` is C's")]
 
 use core::marker::PhantomData;
 use core::ptr::{self, NonNull};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 
-/// How many forks lie between this process and the one that loaded the library.
+/// Number of forks between this process and the one that loaded the library.
 static EPOCH: AtomicU64 = AtomicU64::new(0);
 static IS_WATCHED: AtomicBool = AtomicBool::new(false);
 
-/// The number that is raised in a child of `fork`.
+/// The epoch, which a child of `fork` raises.
 #[must_use]
 pub fn current() -> u64 {
     watch();
     EPOCH.load(Ordering::Relaxed)
 }
 
-/// Has the epoch raised in children from now on. If two threads come here at a time, it is
-/// raised by two.
+/// Registers the handler that raises the epoch in children from now on. If two threads call this at
+/// the same time, children raise it by two.
 fn watch() {
     if IS_WATCHED.load(Ordering::Acquire) {
         return;
@@ -37,7 +37,7 @@ extern "C" fn raise() {
     EPOCH.fetch_add(1, Ordering::Relaxed);
 }
 
-/// A value of each process: a child of `fork` begins with a new one.
+/// A value of each process: a child of `fork` starts with a new one.
 #[derive(Debug)]
 pub struct PerProcess<T> {
     place: AtomicPtr<Dated<T>>,
@@ -51,7 +51,7 @@ struct Dated<T> {
 }
 
 impl<T> PerProcess<T> {
-    /// Nothing yet.
+    /// An empty value.
     #[must_use]
     pub const fn new() -> Self {
         Self { place: AtomicPtr::new(ptr::null_mut()), owns: PhantomData }
@@ -59,7 +59,7 @@ impl<T> PerProcess<T> {
 }
 
 impl<T: Default + Send + Sync> PerProcess<T> {
-    /// The value of this process, which stays where it is until the process ends.
+    /// The value of this process, which stays at its address until the process ends.
     pub fn get(&'static self) -> &'static T {
         let place = NonNull::new(self.place.load(Ordering::Acquire));
         // SAFETY: a value that was placed is never freed or changed but through its own locks.
@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(lock().len(), 8);
         let held = lock();
         blosc_testdata::in_child(|| {
-            // The lock is held in the parent, for ever as far as the child can see.
+            // The parent holds the lock; for the child it is never released.
             let mut own = lock();
             assert!(own.is_empty());
             own.push(1);

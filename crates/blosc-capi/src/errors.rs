@@ -1,4 +1,4 @@
-//! The error codes of C-Blosc2, and which of them stands for which error of ours.
+//! The error codes of C-Blosc2, and the code for each of our errors.
 
 use core::ffi::{CStr, c_int};
 
@@ -61,7 +61,7 @@ codes! {
     LOCK = -37, "Frame lock failure";
 }
 
-/// The text of a code; one for all numbers that are no codes, 0 as well.
+/// The text of a code; a common one for all numbers that are no codes, including 0.
 #[must_use]
 pub fn text(code: c_int) -> &'static CStr {
     known(code)

@@ -1,4 +1,4 @@
-//! The border: no panic crosses it, and pointers become slices once.
+//! The border to C: no panic crosses it, and pointers become slices only here.
 #![allow(unsafe_code, reason = "pointers and lengths come from C")]
 
 use core::ffi::{CStr, c_char, c_void};
@@ -11,8 +11,8 @@ pub fn guard<T>(failure: T, call: impl FnOnce() -> T) -> T {
     catch_unwind(AssertUnwindSafe(call)).unwrap_or(failure)
 }
 
-/// The bytes that C passes as a pointer and a length; `None` for NULL, and for more than a slice
-/// can have.
+/// The bytes at a pointer and a length from C; `None` for NULL, and for more bytes than a slice can
+/// have.
 ///
 /// # Safety
 ///
@@ -26,7 +26,7 @@ pub unsafe fn bytes<'a>(ptr: *const c_void, len: usize) -> Option<&'a [u8]> {
     Some(unsafe { slice::from_raw_parts(ptr.cast(), len) })
 }
 
-/// The bytes that C passes to be written to; `None` as for [`bytes`].
+/// The writable bytes at a pointer and a length from C; `None` as for [`bytes`].
 ///
 /// # Safety
 ///
@@ -54,8 +54,7 @@ pub unsafe fn text<'a>(text: *const c_char) -> Option<&'a CStr> {
     Some(unsafe { CStr::from_ptr(text) })
 }
 
-/// Writes what a function of C returns through a pointer; NULL means that the caller does not want
-/// it.
+/// Writes a result through a pointer of C; NULL means that the caller does not need it.
 ///
 /// # Safety
 ///

@@ -1,4 +1,4 @@
-//! Memory that is handed to C, which gives it back with `free`.
+//! Memory that is passed to C, which frees it with `free`.
 #![allow(unsafe_code, reason = "C's allocator, and what C hands back to it")]
 
 use core::ffi::{CStr, c_char};
@@ -28,19 +28,19 @@ impl CBytes {
         Self { place: None, len: 0, capacity: 0 }
     }
 
-    /// Room for `capacity` bytes, of which none are used; `None` if there is no memory.
+    /// An empty value with space for `capacity` bytes; `None` if memory is exhausted.
     pub(crate) fn with_capacity(capacity: usize) -> Option<Self> {
         let mut bytes = Self::new();
         bytes.set_capacity(capacity.max(1)).then_some(bytes)
     }
 
-    /// A copy; `None` if there is no memory.
+    /// A copy; `None` if memory is exhausted.
     pub(crate) fn copy(bytes: &[u8]) -> Option<Self> {
         let mut copy = Self::with_capacity(bytes.len())?;
         copy.extend(bytes).then_some(copy)
     }
 
-    /// Memory that C made.
+    /// Takes over memory that C made.
     ///
     /// # Safety
     ///
@@ -49,7 +49,7 @@ impl CBytes {
         Self { place: NonNull::new(place), len, capacity: len }
     }
 
-    /// The place of the bytes, for C to read.
+    /// The address of the bytes, for C to read.
     pub(crate) fn as_ptr(&self) -> *mut u8 {
         self.place.map_or(ptr::null_mut(), NonNull::as_ptr)
     }
@@ -62,8 +62,8 @@ impl CBytes {
         }
     }
 
-    /// Has `len` bytes used, after somebody wrote them by the pointer, and gives the rest of the
-    /// room back.
+    /// Sets the length to `len`, after the bytes were written through the pointer, and frees the
+    /// rest of the space.
     ///
     /// # Safety
     ///
@@ -71,7 +71,7 @@ impl CBytes {
     pub(crate) unsafe fn set_len(&mut self, len: usize) {
         self.len = len.min(self.capacity);
         if self.len < self.capacity {
-            // If there is no smaller room, the larger one stays.
+            // If shrinking fails, the larger space stays.
             let _is_smaller = self.set_capacity(self.len.max(1));
         }
     }
@@ -96,7 +96,7 @@ impl CBytes {
         true
     }
 
-    /// Adds zeros up to this length.
+    /// Appends zeros up to this length.
     fn fill_up(&mut self, len: usize) -> io::Result<()> {
         let missing = len.saturating_sub(self.len);
         if missing == 0 {
@@ -112,7 +112,7 @@ impl CBytes {
         Ok(())
     }
 
-    /// Whether the room is as large now.
+    /// Changes the capacity; returns whether that succeeded.
     fn set_capacity(&mut self, capacity: usize) -> bool {
         // SAFETY: the place is NULL or comes from here.
         let place = unsafe { libc::realloc(self.as_ptr().cast(), capacity) };
@@ -171,7 +171,7 @@ impl WriteAt for CBytes {
     }
 }
 
-/// A value of C's allocator; NULL if there is no memory.
+/// A value in memory of C's allocator; NULL if memory is exhausted.
 pub(crate) fn boxed<T: Copy>(value: T) -> *mut T {
     // SAFETY: any size will do.
     let place: *mut T = unsafe { libc::malloc(size_of::<T>().max(1)) }.cast();
@@ -192,7 +192,7 @@ pub(crate) unsafe fn free<T>(place: *mut T) {
     unsafe { libc::free(place.cast()) };
 }
 
-/// A copy of a text; NULL if there is no memory.
+/// A copy of a text; NULL if memory is exhausted.
 pub(crate) fn text(text: &CStr) -> *mut c_char {
     CBytes::copy(text.to_bytes_with_nul()).map_or(ptr::null_mut(), CBytes::into_raw).cast()
 }

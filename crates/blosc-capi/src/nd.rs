@@ -1,6 +1,6 @@
 //! Arrays on super-chunks.
 //!
-//! The struct that C sees is a mirror, as that of a super-chunk; shapes that count stand beside it.
+//! C sees a struct that mirrors the array; the valid shapes are kept beside it.
 #![allow(unsafe_code, reason = "arrays, shapes and buffers come from C as pointers")]
 #![allow(non_camel_case_types, reason = "the names of the header")]
 
@@ -40,9 +40,9 @@ pub struct Params {
     cparams: blosc2_cparams,
     dparams: blosc2_dparams,
     io: Option<blosc2_io>,
-    /// The shapes, or the code of what is wrong with them.
+    /// The shapes, or the code of their defect.
     meta: Result<NdMeta, c_int>,
-    /// Name and content of further metalayers.
+    /// Names and contents of further metalayers.
     metalayers: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
@@ -56,7 +56,7 @@ pub(crate) struct Array {
     typesize: usize,
 }
 
-/// Our part of an array, or a code for NULL and for one that was freed lately.
+/// The private part of an array, or a code for NULL and for a recently freed array.
 ///
 /// # Safety
 ///
@@ -74,7 +74,7 @@ fn code(result: Result<(), c_int>) -> c_int {
     result.err().unwrap_or(0)
 }
 
-/// `ndim` numbers of C, at most as many as there can be dimensions.
+/// `ndim` numbers of C, at most as many as an array can have dimensions.
 ///
 /// # Safety
 ///

@@ -1,7 +1,7 @@
-//! Targets of C's pointers: a place with the fields that C sees, and our part beside them.
+//! Targets of C's pointers: a place with the fields that C sees, and our private part beside them.
 //!
-//! A place stays when its thing is freed, and is used again late: so that a pointer to something
-//! that was freed lately finds an empty place, and a second `free` does nothing.
+//! A place stays when its content is freed, and is reused late. So a pointer to recently freed
+//! content finds an empty place, and a second `free` does nothing.
 #![allow(unsafe_code, reason = "C has pointers to these, and hands them back")]
 
 use core::alloc::Layout;
@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::epoch::PerProcess;
 
-/// Fields that C sees, at its start, and a pointer to what is ours.
+/// Fields that C sees, at its start, and a pointer to our private part.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Place<S, T> {
@@ -21,11 +21,11 @@ pub struct Place<S, T> {
     private: AtomicPtr<T>,
 }
 
-/// The places of one kind that were freed.
+/// The freed places of one kind.
 #[derive(Debug)]
 pub(crate) struct Freed<S: 'static, T: 'static> {
     places: PerProcess<Mutex<VecDeque<Empty<S, T>>>>,
-    /// How many are kept.
+    /// Most places that are kept.
     max: usize,
 }
 
@@ -36,12 +36,12 @@ struct Empty<S, T>(*mut Place<S, T>);
 unsafe impl<S, T> Send for Empty<S, T> {}
 
 impl<S: 'static, T: 'static> Freed<S, T> {
-    /// None, of which `max` are going to be kept.
+    /// An empty list, which keeps `max` places.
     pub(crate) const fn new(max: usize) -> Self {
         Self { places: PerProcess::new(), max }
     }
 
-    /// A place for `private`; what C sees are zeros.
+    /// A place for `private`; the fields that C sees are zeros.
     ///
     /// # Safety
     ///
@@ -71,7 +71,7 @@ impl<S: 'static, T: 'static> Freed<S, T> {
         place
     }
 
-    /// Takes what is ours out of a place; `None` for NULL and for one that is empty. C may not use
+    /// Takes our private part out of a place; `None` for NULL and for an empty place. C may not use
     /// the place any more.
     ///
     /// # Safety
@@ -92,7 +92,7 @@ impl<S: 'static, T: 'static> Freed<S, T> {
     }
 }
 
-/// Our part of a place; `None` for NULL and for one that was freed lately.
+/// Our private part of a place; `None` for NULL and for a recently freed place.
 ///
 /// # Safety
 ///

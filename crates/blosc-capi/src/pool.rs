@@ -1,4 +1,4 @@
-//! Threads, kept by their number between calls.
+//! Thread pools, kept by their number of threads between calls.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -10,14 +10,14 @@ static POOLS: PerProcess<Pools> = PerProcess::new();
 
 #[derive(Default)]
 struct Pools {
-    /// With the number of threads that each was made for.
+    /// Pools, each with its number of threads.
     kept: Mutex<Vec<(usize, Executor)>>,
 }
 
-/// Up to `nthreads` threads, the caller's among them: with 1 it is the caller's alone.
+/// Up to `nthreads` threads, including the caller's: with 1 it is the only one.
 ///
-/// All callers that want as many share a pool. Its threads start at need and end when they have had
-/// nothing to do for some time.
+/// All callers with the same number share a pool. Its threads start when needed, and end after some
+/// time without work.
 #[must_use]
 pub fn executor(nthreads: usize) -> Executor {
     if nthreads <= 1 {
@@ -32,13 +32,13 @@ pub fn executor(nthreads: usize) -> Executor {
     executor
 }
 
-/// Gives all pools back. The threads of a pool end when no call and no context has it any more.
+/// Frees all pools. The threads of a pool end when no call and no context holds it any more.
 pub fn end() {
     let kept = core::mem::take(&mut *lock());
     drop(kept);
 }
 
-/// Nothing panics while the lock is held.
+/// No code panics while it holds the lock.
 fn lock() -> MutexGuard<'static, Vec<(usize, Executor)>> {
     POOLS.get().kept.lock().unwrap_or_else(PoisonError::into_inner)
 }

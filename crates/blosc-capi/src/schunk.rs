@@ -1,9 +1,9 @@
 //! Super-chunks: many chunks, in memory, in a frame of the client's, or in files.
 //!
-//! The struct that C sees is a mirror: clients read its fields, and replace its contexts. What
-//! counts for us stands beside it, so that no number that a client wrote is ever believed where
-//! memory is concerned. No lock is held while chunks are compressed or decompressed: functions of
-//! the client run then, and may use the same super-chunk.
+//! C sees a struct that mirrors the super-chunk: clients read its fields, and replace its contexts.
+//! The valid state is kept beside it, so that a number that a client wrote never decides about
+//! memory. No lock is held while chunks are compressed or decompressed: functions of the client run
+//! then, and may use the same super-chunk.
 #![allow(unsafe_code, reason = "super-chunks, storage and buffers come from C as pointers")]
 
 mod append;
@@ -32,7 +32,7 @@ pub(crate) use create::{New, create};
 pub use create::{free, new};
 pub use frame::{avoid_cframe_free, from_buffer, open_offset, to_buffer};
 
-/// The struct that C sees and what is ours.
+/// The struct that C sees, and our private part.
 type SChunkPlace = Place<blosc2_schunk, Private>;
 
 static FREED: Freed<blosc2_schunk, Private> = Freed::new(16);
@@ -48,9 +48,9 @@ struct Inner {
     sizes: Sizes,
     metalayers: Vec<Layer>,
     vlmetalayers: Vec<Layer>,
-    /// The frame that `to_buffer` showed last, until the next change.
+    /// The last frame of `to_buffer`, until the next change.
     frame: Option<CBytes>,
-    /// The buffer of the client, if it is to be freed with the super-chunk.
+    /// The buffer of the client, if freeing the super-chunk frees it.
     given: Option<CBytes>,
 }
 
@@ -72,33 +72,33 @@ impl Sizes {
     const NONE: Self = Self { nbytes: 0, cbytes: 0, chunksize: -1, is_last_short: false };
 }
 
-/// Where the chunks are.
+/// The storage of the chunks.
 enum Chunks {
     Memory(Vec<CBytes>),
-    /// A frame that is read.
+    /// A frame for reading.
     Frame {
         schunk: Arc<SChunk>,
         place: FramePlace,
     },
-    /// A frame in files that is changed.
+    /// A frame in files for changing.
     Files {
         writer: Box<SChunkWriter>,
         path: PathBuf,
     },
 }
 
-/// Where a frame is.
+/// The location of a frame.
 #[derive(Clone)]
 enum FramePlace {
     /// In memory of the client.
     Memory(Foreign),
-    /// In a file from this byte on.
+    /// In a file, starting at this byte.
     File { store: Arc<FileStore>, offset: u64, path: PathBuf },
     /// In a folder.
     Folder { path: PathBuf },
 }
 
-/// Memory of the client, which it promises to keep.
+/// Memory that the client promises to keep.
 #[derive(Clone, Copy, Debug)]
 struct Foreign {
     place: *mut u8,
@@ -122,7 +122,7 @@ impl Private {
         Self { inner: Mutex::new(inner) }
     }
 
-    /// After a panic in a call, nobody knows what the super-chunk holds.
+    /// After a panic in a call, the state of the super-chunk is unknown.
     fn lock(&self) -> Result<MutexGuard<'_, Inner>, c_int> {
         self.inner.lock().map_err(|_| FAILURE)
     }
@@ -138,7 +138,7 @@ impl Inner {
     }
 }
 
-/// Our part of a super-chunk, or a code for NULL and for one that was freed lately.
+/// The private part of a super-chunk, or a code for NULL and for a recently freed one.
 ///
 /// # Safety
 ///

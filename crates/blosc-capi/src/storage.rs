@@ -1,4 +1,4 @@
-//! How super-chunks are stored, by default.
+//! The default storage of super-chunks.
 
 use core::ptr;
 
@@ -17,7 +17,7 @@ pub const STORAGE_DEFAULTS: blosc2_storage = blosc2_storage {
 pub const IO_DEFAULTS: blosc2_io =
     blosc2_io { id: 0, name: c"filesystem".as_ptr(), params: ptr::null_mut() };
 
-/// A file that is mapped to be read.
+/// A file that is mapped for reading.
 pub const MMAP_DEFAULTS: blosc2_stdio_mmap = blosc2_stdio_mmap {
     mode: c"r".as_ptr(),
     initial_mapping_size: 1 << 30,

@@ -1,22 +1,22 @@
 //! The structs that C code shares with the library, as its header declares them.
 //!
 //! C-Blosc2 2.23 (`libblosc2.so.7`) has fewer fields than 3.3 (`libblosc2.so.9`), and so other
-//! offsets after them: the feature `soname-7` is the older layout. All code names fields, so it is
-//! the same for both. A client may write to a struct at any time: it is reached by its pointer,
-//! field by field, never by a reference.
+//! offsets after them: the feature `soname-7` selects the older layout. All code names fields, so
+//! it is the same for both. A client may write to a struct at any time: code accesses it through
+//! its pointer, field by field, never through a reference.
 #![allow(non_camel_case_types, reason = "the names of the header")]
 
 use core::ffi::{c_char, c_int, c_void};
 
 use crate::context::blosc2_context;
 
-/// Filters that a chunk header has room for.
+/// Number of filters in a chunk header.
 pub const MAX_FILTERS: usize = 6;
-/// Metalayers that a super-chunk has at most.
+/// Most metalayers of a super-chunk.
 pub const MAX_METALAYERS: usize = 16;
-/// Metalayers of variable length that a super-chunk has at most.
+/// Most metalayers of variable length of a super-chunk.
 pub const MAX_VLMETALAYERS: usize = 8192;
-/// Dimensions that an array has at most.
+/// Most dimensions of an array.
 pub const MAX_DIM: usize = 16;
 
 /// A function that makes the data of a block.
@@ -56,7 +56,7 @@ macro_rules! fields {
 }
 
 c_structs! {
-    /// How to compress.
+    /// The parameters of compressing.
     pub struct blosc2_cparams {
         /// The codec.
         pub compcode: u8,
@@ -84,19 +84,19 @@ c_structs! {
         pub prefilter: blosc2_prefilter_fn,
         /// Its parameters.
         pub preparams: *mut blosc2_prefilter_params,
-        /// For a tuner.
+        /// Parameters of a tuner.
         pub tuner_params: *mut c_void,
         /// The tuner.
         pub tuner_id: c_int,
-        /// Whether statistics take the place of the data (a `bool`).
+        /// Whether statistics replace the data (a `bool`).
         pub instr_codec: u8,
-        /// For a codec of the client.
+        /// Parameters of a codec of the client.
         pub codec_params: *mut c_void,
-        /// For filters of the client.
+        /// Parameters of filters of the client.
         pub filter_params: [*mut c_void; MAX_FILTERS],
     }
 
-    /// How to decompress.
+    /// The parameters of decompressing.
     pub struct blosc2_dparams {
         /// Threads inside one chunk.
         pub nthreads: i16,
@@ -113,11 +113,11 @@ c_structs! {
 
     /// The arguments of a prefilter.
     pub struct blosc2_prefilter_params {
-        /// The client's.
+        /// For the client.
         pub user_data: *mut c_void,
         /// The block of the source.
         pub input: *const u8,
-        /// Where the block goes.
+        /// The destination of the block.
         pub output: *mut u8,
         /// Bytes that the prefilter writes.
         pub output_size: i32,
@@ -137,18 +137,18 @@ c_structs! {
         pub ttmp_nbytes: usize,
         /// The context that compresses.
         pub ctx: *mut blosc2_context,
-        /// Whether nobody wants the output: the block is zeros (a `bool`).
+        /// Whether the output is unused: the block is zeros (a `bool`).
         #[cfg(not(feature = "soname-7"))]
         pub output_is_disposable: u8,
     }
 
     /// The arguments of a postfilter.
     pub struct blosc2_postfilter_params {
-        /// The client's.
+        /// For the client.
         pub user_data: *mut c_void,
         /// The decoded block.
         pub input: *const u8,
-        /// Where the changed block goes.
+        /// The destination of the changed block.
         pub output: *mut u8,
         /// Bytes of the block.
         pub size: i32,
@@ -170,7 +170,7 @@ c_structs! {
         pub ctx: *mut blosc2_context,
     }
 
-    /// What reads and writes the file of a super-chunk.
+    /// The functions that read and write the file of a super-chunk.
     pub struct blosc2_io {
         /// Its number.
         pub id: u8,
@@ -180,17 +180,17 @@ c_structs! {
         pub params: *mut c_void,
     }
 
-    /// How a super-chunk is stored.
+    /// The storage of a super-chunk.
     pub struct blosc2_storage {
-        /// Whether in one buffer or file (a `bool`).
+        /// Whether it is one buffer or file (a `bool`).
         pub contiguous: u8,
         /// The path; NULL for memory.
         pub urlpath: *mut c_char,
-        /// How chunks are compressed.
+        /// The parameters of compressing.
         pub cparams: *mut blosc2_cparams,
-        /// How they are decompressed.
+        /// The parameters of decompressing.
         pub dparams: *mut blosc2_dparams,
-        /// What reads and writes.
+        /// The functions that read and write.
         pub io: *mut blosc2_io,
     }
 
@@ -200,7 +200,7 @@ c_structs! {
         pub name: *mut c_char,
         /// Its bytes.
         pub content: *mut u8,
-        /// Their number.
+        /// Number of its bytes.
         pub content_len: i32,
     }
 
@@ -232,19 +232,19 @@ c_structs! {
         pub filters: [u8; MAX_FILTERS],
         /// Their parameters.
         pub filters_meta: [u8; MAX_FILTERS],
-        /// How many chunks there are.
+        /// Number of chunks.
         pub nchunks: i64,
-        /// The number of the chunk that is worked on.
+        /// The number of the chunk in use.
         pub current_nchunk: i64,
         /// Bytes of data.
         pub nbytes: i64,
-        /// Bytes that they take.
+        /// Bytes of the compressed data.
         pub cbytes: i64,
         /// The chunks, if they are in memory.
         pub data: *mut *mut u8,
         /// The length of that table (bytes).
         pub data_len: usize,
-        /// How it is stored.
+        /// Its storage.
         pub storage: *mut blosc2_storage,
         /// The frame, if there is one.
         pub frame: *mut c_void,
@@ -254,13 +254,13 @@ c_structs! {
         pub dctx: *mut blosc2_context,
         /// Metalayers of fixed length.
         pub metalayers: [*mut blosc2_metalayer; MAX_METALAYERS],
-        /// Their number.
+        /// Number of these metalayers.
         pub nmetalayers: u16,
         /// Metalayers of variable length.
         pub vlmetalayers: [*mut blosc2_metalayer; MAX_VLMETALAYERS],
-        /// Their number.
+        /// Number of these metalayers.
         pub nvlmetalayers: i16,
-        /// For a tuner.
+        /// Parameters of a tuner.
         pub tuner_params: *mut c_void,
         /// The tuner.
         pub tuner_id: c_int,
@@ -268,7 +268,7 @@ c_structs! {
         pub ndim: i8,
         /// Its blocks.
         pub blockshape: *mut i64,
-        /// Whether data and frame belong to another one (a `bool`).
+        /// Whether data and frame belong to another super-chunk (a `bool`).
         pub view: u8,
         /// A number that each change raises.
         #[cfg(not(feature = "soname-7"))]
@@ -289,25 +289,25 @@ c_structs! {
         pub sc: *mut blosc2_schunk,
         /// Items per dimension.
         pub shape: [i64; MAX_DIM],
-        /// Those of a chunk.
+        /// Items of a chunk per dimension.
         pub chunkshape: [i32; MAX_DIM],
-        /// Those of whole chunks.
+        /// Items of whole chunks per dimension.
         pub extshape: [i64; MAX_DIM],
-        /// Those of a block.
+        /// Items of a block per dimension.
         pub blockshape: [i32; MAX_DIM],
-        /// Those of whole blocks of a chunk.
+        /// Items of whole blocks of a chunk per dimension.
         pub extchunkshape: [i64; MAX_DIM],
-        /// Items.
+        /// Number of items.
         pub nitems: i64,
-        /// Items of a chunk.
+        /// Number of items of a chunk.
         pub chunknitems: i32,
-        /// Items of whole chunks.
+        /// Number of items of whole chunks.
         pub extnitems: i64,
-        /// Items of a block.
+        /// Number of items of a block.
         pub blocknitems: i32,
-        /// Items of whole blocks of a chunk.
+        /// Number of items of whole blocks of a chunk.
         pub extchunknitems: i64,
-        /// Dimensions.
+        /// Number of dimensions.
         pub ndim: i8,
         /// The chunk that was read last.
         pub chunk_cache: chunk_cache_s,
@@ -325,7 +325,7 @@ c_structs! {
         pub chunk_array_strides: [i64; MAX_DIM],
         /// The type of an item, as text.
         pub dtype: *mut c_char,
-        /// What kind of text that is.
+        /// The kind of that text.
         pub dtype_format: i8,
         /// The change that the array has seen.
         #[cfg(not(feature = "soname-7"))]
@@ -344,13 +344,13 @@ c_structs! {
         pub open: *const c_void,
         /// Closes it.
         pub close: *const c_void,
-        /// Tells how long it is.
+        /// Returns its length.
         pub size: *const c_void,
         /// Writes.
         pub write: *const c_void,
         /// Reads.
         pub read: *const c_void,
-        /// Cuts.
+        /// Truncates it.
         pub truncate: *const c_void,
         /// Frees the parameters.
         pub destroy: *const c_void,
@@ -463,7 +463,7 @@ const _: () = {
     assert!(size_of::<blosc2_prefilter_params>() == 80);
 };
 
-/// What both layouts have.
+/// The fields of both layouts.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
     use core::mem::offset_of;

@@ -1,4 +1,4 @@
-//! From data to a chunk.
+//! Compresses data to a chunk.
 #![allow(unsafe_code, reason = "buffers come from C")]
 
 use core::ffi::{c_char, c_int, c_void};
@@ -13,7 +13,7 @@ use crate::env::Variables;
 use crate::guard;
 use crate::warning::warn;
 
-/// The buffers of a call, and the arguments that are numbers.
+/// The buffers and the numbers of a call.
 #[derive(Clone, Copy, Debug)]
 pub struct Call {
     /// The level, 0 to 9.
@@ -26,9 +26,9 @@ pub struct Call {
     pub nbytes: usize,
     /// The data.
     pub src: *const c_void,
-    /// The place for the chunk.
+    /// The destination of the chunk.
     pub dest: *mut c_void,
-    /// Bytes of that place.
+    /// Bytes of the destination.
     pub destsize: usize,
 }
 
@@ -61,14 +61,15 @@ pub unsafe fn compress_ctx(
 ) -> c_int {
     // SAFETY: as the caller promises.
     let compressor = unsafe { compressor::compname_to_compcode(compressor) };
-    // As C-Blosc does: what is too long for an `int` is the automatic choice or wraps around.
+    // As in C-Blosc: a number that is too large for an `int` means the automatic choice or wraps
+    // around.
     let low = blocksize.to_le_bytes().first_chunk().map_or(0, |low| c_int::from_le_bytes(*low));
     let chosen = Chosen { compressor, nthreads, blocksize: low };
     // SAFETY: as the caller promises.
     unsafe { run(call, chosen, Variables::read().warn) }
 }
 
-/// The arguments as the environment has them.
+/// The arguments, changed by the environment.
 fn changed(call: Call, variables: &Variables) -> Call {
     let level = variables.clevel.filter(|level| *level >= 0);
     let typesize = variables.typesize.filter(|typesize| *typesize > 0);
@@ -98,7 +99,7 @@ unsafe fn run(call: Call, chosen: Chosen, is_warned: bool) -> c_int {
     let is_stored = call.clevel == 0 || call.nbytes < MIN_COMPRESSED;
     let write = |encoder: &mut Encoder| {
         if !(1..=MAX_NTHREADS).contains(&chosen.nthreads) {
-            // C-Blosc looks at the room first only if the data are stored at once.
+            // C-Blosc checks the destination first only if the data are stored at once.
             if is_stored {
                 encoder.encode_into(src, dest)?;
             }
@@ -115,22 +116,22 @@ unsafe fn run(call: Call, chosen: Chosen, is_warned: bool) -> c_int {
     }
 }
 
-/// Data without bytes may be NULL.
+/// Empty data may be NULL.
 fn empty(nbytes: usize) -> Option<&'static [u8]> {
     (nbytes == 0).then_some(&[])
 }
 
-/// The number of threads that C-Blosc can have.
+/// The most threads of C-Blosc.
 pub(super) const MAX_NTHREADS: c_int = 256;
 
-/// Whether C-Blosc would ask for its threads: a chunk of two whole blocks or more.
+/// Whether C-Blosc would use its threads: a chunk of two whole blocks or more.
 pub(super) fn needs_threads(chunk: &[u8]) -> bool {
     ChunkHeader::parse(chunk).is_ok_and(|header| {
         header.nbytes().checked_div(header.blocksize()).is_some_and(|nblocks| nblocks > 1)
     })
 }
 
-/// The arguments, in the order in which C-Blosc looks at them.
+/// Checks the arguments, in the order of C-Blosc.
 fn check(call: &Call, chosen: Chosen, is_warned: bool) -> Result<Setup, c_int> {
     if call.destsize < OVERHEAD {
         warn(is_warned, "blosc: the destination has less than the 16 bytes of a header");
@@ -164,13 +165,13 @@ fn check(call: &Call, chosen: Chosen, is_warned: bool) -> Result<Setup, c_int> {
     Ok(Setup { params, nthreads })
 }
 
-/// Fewer bytes are stored at once.
+/// Shorter data are stored at once (bytes).
 const MIN_COMPRESSED: usize = 128;
-/// Wider items count as bytes.
+/// Wider items are treated as bytes.
 const MAX_TYPESIZE: usize = 255;
-/// Blocks that the caller chooses have no fewer bytes.
+/// Shortest block that a caller may choose (bytes).
 const MIN_BLOCKSIZE: usize = 128;
-/// The longest block that a reader takes (bytes).
+/// The longest block that a reader accepts (bytes).
 const MAX_BLOCKSIZE: usize = 715_827_542;
 
 /// `None` for the automatic choice.

@@ -9,7 +9,7 @@ use blosc_codecs::CodecId;
 use crate::codes::FAILURE;
 use crate::guard;
 
-/// The release of C-Blosc whose place this library takes.
+/// The release of C-Blosc that this library replaces.
 pub const VERSION: &CStr = c"1.21.6";
 /// The names of all codecs.
 pub const LIST: &CStr = c"blosclz,lz4,lz4hc,snappy,zlib,zstd";
@@ -23,8 +23,8 @@ const fn version() -> &'static CStr {
     }
 }
 
-/// In the order of their numbers: the name, and the name of the library that C-Blosc takes it
-/// from, of which there is one for each format.
+/// In the order of their numbers: the name, and the name of the library that C-Blosc uses for the
+/// codec. Each format has one library.
 const NAMES: [(&CStr, &CStr); 6] = [
     (c"blosclz", c"BloscLZ"),
     (c"lz4", c"LZ4"),
@@ -46,7 +46,7 @@ pub(super) fn codec(compcode: c_int) -> Option<CodecId> {
     u8::try_from(compcode).ok().map(CodecId)
 }
 
-/// The number of the codec with this name, -1 for others.
+/// The number of the codec with this name; -1 for other names.
 pub(super) fn compcode(wanted: &[u8]) -> c_int {
     let found = (0..).zip(NAMES).find(|(_, (name, _))| name.to_bytes() == wanted);
     found.map_or(FAILURE, |(compcode, _)| compcode)
@@ -58,7 +58,7 @@ pub(super) fn library(format: u8) -> Option<&'static CStr> {
     codecs.find(|(id, _)| id.format().0 == format).map(|(_, (_, library))| library)
 }
 
-/// The name of the codec with this number, NULL and -1 for others; else the number.
+/// Writes the name of the codec with this number and returns the number; NULL and -1 for others.
 ///
 /// # Safety
 ///
@@ -70,7 +70,7 @@ pub unsafe fn compcode_to_compname(compcode: c_int, compname: *mut *const c_char
     if name.is_some() { compcode } else { FAILURE }
 }
 
-/// The number of the codec with this name, -1 for others.
+/// The number of the codec with this name; -1 for other names.
 ///
 /// # Safety
 ///
@@ -80,8 +80,8 @@ pub unsafe fn compname_to_compcode(compname: *const c_char) -> c_int {
     unsafe { guard::text(compname) }.map_or(FAILURE, |name| compcode(name.to_bytes()))
 }
 
-/// The number of the format of a codec, and the name and version of its library, which the caller
-/// gives to `free`. For unknown names -1 and NULL.
+/// Returns the number of a codec's format, and writes the name and version of its library, which
+/// the caller gives to `free`; -1 and NULL for unknown names.
 ///
 /// # Safety
 ///

@@ -1,4 +1,4 @@
-//! From a chunk to data.
+//! Decompresses a chunk.
 #![allow(unsafe_code, reason = "buffers come from C")]
 
 use core::ffi::{c_int, c_void};
@@ -11,7 +11,7 @@ use crate::codes::{self, FAILURE, VERSION_SUPPORT};
 use crate::env::Variables;
 use crate::guard;
 
-/// Decompresses with the threads of the process, which `BLOSC_NTHREADS` changes.
+/// Decompresses with the number of threads of the process, which `BLOSC_NTHREADS` changes.
 ///
 /// # Safety
 ///
@@ -62,12 +62,12 @@ pub unsafe fn decompress_ctx(
 /// The version of all chunks of C-Blosc 1.
 pub(super) const VERSION: u8 = 2;
 
-/// Whether blocks are longer than the data, which C-Blosc writes nowhere and takes for damage.
+/// Whether blocks are longer than the data: C-Blosc never writes this, and treats it as damage.
 fn has_long_blocks(header: &ChunkHeader) -> bool {
     header.blocksize() > header.nbytes()
 }
 
-/// The code for a chunk without a sound header.
+/// The code for a chunk with a damaged header.
 fn code_of(chunk: &[u8]) -> c_int {
     match ChunkHeader::parse(chunk) {
         Err(error) if chunk.first() == Some(&VERSION) => codes::blosc1_read(&error),
@@ -75,7 +75,7 @@ fn code_of(chunk: &[u8]) -> c_int {
     }
 }
 
-/// The bytes of a chunk, as many as its header says. C-Blosc believes that too.
+/// The bytes of a chunk, as many as its header states. C-Blosc trusts that number too.
 ///
 /// # Safety
 ///
@@ -88,7 +88,7 @@ unsafe fn chunk<'a>(src: *const c_void) -> Option<&'a [u8]> {
     unsafe { guard::bytes(src, cbytes) }
 }
 
-/// Decompresses `nitems` items from `start` on; returns how many bytes they are.
+/// Decompresses `nitems` items from `start` on; returns their number of bytes.
 ///
 /// # Safety
 ///
@@ -115,15 +115,15 @@ pub unsafe fn getitem(src: *const c_void, start: c_int, nitems: c_int, dest: *mu
     // SAFETY: as the caller promises.
     let Some(dest) = (unsafe { guard::bytes_mut(dest, nbytes) }) else { return FAILURE };
     let read = |decoder: &mut Decoder| parsed.read_items(range, dest, decoder.scratch());
-    // C-Blosc uses no threads here.
+    // C-Blosc uses one thread here.
     match kept::with_decoder(1, read) {
         Ok(()) => c_int::try_from(nbytes).unwrap_or(FAILURE),
         Err(error) => codes::blosc1_read(&error),
     }
 }
 
-/// The items, or `None` if they are not all there. A number below 0 is none, if there are as many
-/// items before `start`.
+/// The items, or `None` if some are missing. A negative number means no items, if `start` is large
+/// enough.
 fn range(start: c_int, nitems: c_int, header: &ChunkHeader) -> Option<core::ops::Range<usize>> {
     let total = header.nbytes().checked_div(header.typesize())?;
     let first = usize::try_from(start).ok().filter(|first| *first <= total)?;

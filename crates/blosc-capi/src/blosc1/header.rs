@@ -1,4 +1,4 @@
-//! Fields of the header of a chunk, believed without a check as C-Blosc does.
+//! Fields of the header of a chunk, which C-Blosc trusts without a check.
 #![allow(unsafe_code, reason = "chunks come from C")]
 
 use core::ffi::{CStr, c_char, c_int, c_void};
@@ -22,7 +22,7 @@ pub(super) unsafe fn head<'a>(chunk: *const c_void) -> Option<&'a [u8; LEN]> {
     unsafe { guard::bytes(chunk, LEN) }.and_then(<[u8]>::first_chunk)
 }
 
-/// A field of 32 bits (bytes). One that is below 0 is 0.
+/// A field of 32 bits (bytes). Negative values become 0.
 pub(super) fn field(head: &[u8; LEN], at: usize) -> usize {
     usize::try_from(signed(head, at)).unwrap_or(0)
 }
@@ -32,13 +32,13 @@ fn signed(head: &[u8; LEN], at: usize) -> i32 {
     bytes.map_or(0, |bytes| i32::from_le_bytes(*bytes))
 }
 
-/// As C makes an `int` a `size_t`.
+/// Converts an `int` to a `size_t` as C does.
 #[allow(clippy::cast_sign_loss, reason = "C-Blosc does the same")]
 fn widened(head: &[u8; LEN], at: usize) -> usize {
     signed(head, at) as isize as usize
 }
 
-/// The sizes in the header; zeros for other versions than 2.
+/// The sizes in the header; zeros for versions other than 2.
 ///
 /// # Safety
 ///
@@ -60,8 +60,8 @@ pub unsafe fn cbuffer_sizes(
     unsafe { guard::put_out(cbytes, size(12)) };
 }
 
-/// 0 if a chunk of `cbytes` bytes has a sound header, whose size of the data is written in any
-/// case; else -1.
+/// 0 if a chunk of `cbytes` bytes has a valid header, else -1. The size of the data is written in
+/// either case.
 ///
 /// # Safety
 ///
@@ -79,7 +79,7 @@ pub unsafe fn cbuffer_validate(chunk: *const c_void, cbytes: usize, nbytes: *mut
     if found_cbytes == cbytes && found_nbytes <= MAX_NBYTES { 0 } else { FAILURE }
 }
 
-/// The size of items, and the flags of shuffle, memcpyed and bitshuffle; zeros for other versions
+/// The size of items, and the flags of shuffle, memcpyed and bitshuffle; zeros for versions other
 /// than 2.
 ///
 /// # Safety
@@ -110,7 +110,7 @@ pub unsafe fn cbuffer_versions(chunk: *const c_void, version: *mut c_int, versio
     unsafe { guard::put_out(versionlz, second.into()) };
 }
 
-/// The library of the codec; NULL for those that C-Blosc never had.
+/// The library of the codec; NULL for codecs that C-Blosc never had.
 ///
 /// # Safety
 ///

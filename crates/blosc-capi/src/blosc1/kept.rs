@@ -1,4 +1,5 @@
-//! Encoders and decoders that wait for the next call. Their buffers cost more than a small chunk.
+//! Encoders and decoders, kept for the next call. Making their buffers costs more than a small
+//! chunk.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -12,24 +13,24 @@ static KEPT: PerProcess<Kept> = PerProcess::new();
 #[derive(Default)]
 struct Kept {
     encoders: Shelf<Setup, Encoder>,
-    /// By number of threads.
+    /// Decoders by number of threads.
     decoders: Shelf<usize, Decoder>,
 }
 
-/// How many of each are kept: as many as threads are likely to compress at a time.
+/// Most that are kept of each: the likely number of threads that compress at a time.
 const MAX_KEPT: usize = 8;
 
-/// The parameters of an encoder: all that differs between calls, but for the data.
+/// The parameters of an encoder that differ between calls.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Setup {
     pub(super) params: Params,
     pub(super) nthreads: usize,
 }
 
-/// Small to compare.
+/// The parameters in a form that is fast to compare.
 pub(super) type Params = (u8, u8, usize, u8, Option<usize>, blosc_chunk::SplitMode);
 
-/// Values that nobody uses, each with what it is made for, the last used one at the end.
+/// Unused values, each with its key, the last used one at the end.
 struct Shelf<K, V>(Mutex<Vec<(K, V)>>);
 
 impl<K, V> Default for Shelf<K, V> {
@@ -45,7 +46,7 @@ impl<K: PartialEq, V> Shelf<K, V> {
         Some(kept.remove(at).1)
     }
 
-    /// Keeps a value, and lets go the one that has waited longest if there are too many.
+    /// Keeps a value, and drops the least recently used one if there are too many.
     fn put_back(&self, key: K, value: V) {
         let mut kept = self.lock();
         let old = (kept.len() >= MAX_KEPT).then(|| kept.remove(0));
@@ -59,7 +60,7 @@ impl<K: PartialEq, V> Shelf<K, V> {
         drop(kept);
     }
 
-    /// Nothing panics while the lock is held.
+    /// No code panics while it holds the lock.
     fn lock(&self) -> MutexGuard<'_, Vec<(K, V)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -94,7 +95,7 @@ pub(super) fn with_decoder<T>(nthreads: usize, f: impl FnOnce(&mut Decoder) -> T
     result
 }
 
-/// Gives threads and buffers back. Calls that run in other threads go on with theirs.
+/// Frees threads and buffers. Calls that run in other threads continue with theirs.
 pub(super) fn clear() {
     KEPT.get().encoders.clear();
     KEPT.get().decoders.clear();

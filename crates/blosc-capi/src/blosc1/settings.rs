@@ -21,15 +21,15 @@ static SETTINGS: Settings = Settings {
     is_initialised: AtomicBool::new(false),
 };
 
-/// The numbers are those of the last call, sensible or not.
+/// The numbers of the last call, valid or not.
 struct Settings {
-    /// -1 from a call with an unknown name on.
+    /// -1 after a call with an unknown name.
     compressor: AtomicI32,
     nthreads: AtomicI32,
     /// Bytes; 0 for the automatic choice.
     blocksize: AtomicI32,
     splitmode: AtomicI32,
-    /// From [`init`] to [`destroy`]. Nothing depends on it but the code of [`free_resources`].
+    /// True from [`init`] to [`destroy`]. Only the code of [`free_resources`] depends on it.
     is_initialised: AtomicBool,
 }
 
@@ -38,7 +38,7 @@ const NEVER: c_int = 2;
 const AUTO: c_int = 3;
 const FORWARD_COMPAT: c_int = 4;
 
-/// The numbers for one call.
+/// The settings of one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Chosen {
     pub(super) compressor: c_int,
@@ -46,7 +46,7 @@ pub(super) struct Chosen {
     pub(super) blocksize: c_int,
 }
 
-/// The settings as they are.
+/// The current settings.
 pub(super) fn now() -> Chosen {
     Chosen {
         compressor: SETTINGS.compressor.load(Ordering::Relaxed),
@@ -55,7 +55,7 @@ pub(super) fn now() -> Chosen {
     }
 }
 
-/// When blocks are split. C-Blosc splits always for a number that it does not know.
+/// The split mode. For an unknown number C-Blosc always splits.
 pub(super) fn split() -> SplitMode {
     match SETTINGS.splitmode.load(Ordering::Relaxed) {
         NEVER => SplitMode::Never,
@@ -65,7 +65,7 @@ pub(super) fn split() -> SplitMode {
     }
 }
 
-/// Takes over what the environment says for the process. An unknown word is a failure of the call.
+/// Takes the settings of the environment over for the process. An unknown word fails the call.
 pub(super) fn apply(variables: &Variables) -> Result<(), c_int> {
     if let Some(name) = &variables.compressor
         && choose(compressor::compcode(name)) < 0
@@ -87,7 +87,7 @@ pub(super) fn apply(variables: &Variables) -> Result<(), c_int> {
     Ok(())
 }
 
-/// The same for calls that decompress. C-Blosc takes a former number below 0 for a failure.
+/// The same for calls that decompress. A negative former number is a failure in C-Blosc.
 pub(super) fn apply_threads(variables: &Variables) -> Result<(), c_int> {
     match positive(variables.nthreads).map(set_nthreads) {
         Some(former) if former < 0 => Err(former),
@@ -95,7 +95,7 @@ pub(super) fn apply_threads(variables: &Variables) -> Result<(), c_int> {
     }
 }
 
-/// As C keeps a `long` in an `int`.
+/// Stores a `long` in an `int` as C does.
 fn positive(value: Option<i64>) -> Option<c_int> {
     let bytes = value.filter(|value| *value > 0)?.to_le_bytes();
     bytes.first_chunk().map(|low| c_int::from_le_bytes(*low))
@@ -106,18 +106,18 @@ fn choose(compcode: c_int) -> c_int {
     compcode
 }
 
-/// Begins. Calls without a context, and those that set threads or a codec, do that themselves.
+/// Initialises. Calls without a context, and those that set threads or a codec, also do that.
 pub fn init() {
     SETTINGS.is_initialised.store(true, Ordering::Relaxed);
 }
 
-/// Gives threads and buffers back; settings stay. The library can be used again at once.
+/// Frees threads and buffers; settings stay. The library can be used again at once.
 pub fn destroy() {
     SETTINGS.is_initialised.store(false, Ordering::Relaxed);
     kept::clear();
 }
 
-/// Gives threads and buffers back; -1 if there cannot be any.
+/// Frees threads and buffers; -1 if there cannot be any.
 pub fn free_resources() -> c_int {
     if !SETTINGS.is_initialised.load(Ordering::Relaxed) {
         return FAILURE;
@@ -132,21 +132,21 @@ pub fn get_nthreads() -> c_int {
     SETTINGS.nthreads.load(Ordering::Relaxed)
 }
 
-/// Sets the number of threads; returns the former one. Any number is taken, and calls with more
-/// than one block fail if it is none of 1 to 256.
+/// Sets the number of threads; returns the former one. Any number is accepted, but calls with more
+/// than one block fail unless it is 1 to 256.
 pub fn set_nthreads(nthreads: c_int) -> c_int {
     init();
     SETTINGS.nthreads.swap(nthreads, Ordering::Relaxed)
 }
 
-/// The name of the codec; NULL from a call of [`set_compressor`] with an unknown name on.
+/// The name of the codec; NULL after a call of [`set_compressor`] with an unknown name.
 #[must_use]
 pub fn get_compressor() -> *const c_char {
     let compcode = SETTINGS.compressor.load(Ordering::Relaxed);
     compressor::name(compcode).map_or(ptr::null(), CStr::as_ptr)
 }
 
-/// Sets the codec; returns its number, or -1 for unknown names: from then on compressing fails.
+/// Sets the codec; returns its number. An unknown name gives -1, and then compressing fails.
 ///
 /// # Safety
 ///
@@ -164,14 +164,14 @@ pub fn get_blocksize() -> c_int {
     SETTINGS.blocksize.load(Ordering::Relaxed)
 }
 
-/// Sets the bytes of a block. C-Blosc keeps the lower 32 bits.
+/// Sets the bytes of a block. Like C-Blosc, it keeps the lower 32 bits.
 pub fn set_blocksize(blocksize: usize) {
     if let Some(low) = blocksize.to_le_bytes().first_chunk() {
         SETTINGS.blocksize.store(c_int::from_le_bytes(*low), Ordering::Relaxed);
     }
 }
 
-/// Sets when blocks are split: 1 always, 2 never, 3 for some codecs, 4 as older releases did.
+/// Sets the split mode: 1 always, 2 never, 3 for some codecs, 4 as in older releases.
 pub fn set_splitmode(mode: c_int) {
     let known = [ALWAYS, NEVER, AUTO, FORWARD_COMPAT].contains(&mode);
     SETTINGS.splitmode.store(if known { mode } else { ALWAYS }, Ordering::Relaxed);

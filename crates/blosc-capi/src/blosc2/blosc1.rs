@@ -1,4 +1,4 @@
-//! The calls that keep the interface of C-Blosc, in the ways of C-Blosc2.
+//! The calls with the interface of C-Blosc and the behaviour of C-Blosc2.
 #![allow(unsafe_code, reason = "buffers come from C as pointers")]
 
 use core::ffi::{c_int, c_void};
@@ -30,12 +30,12 @@ pub unsafe fn compress(
     unsafe { calls::compress((clevel, doshuffle, typesize), (src, nbytes), (dest, destsize)) }
 }
 
-/// A size as C-Blosc2 has it, which counts in 32 bits.
+/// A size in C-Blosc2, which counts in 32 bits.
 fn lower(size: usize) -> i32 {
     i32::try_from(size).unwrap_or(i32::MAX)
 }
 
-/// Decompresses a chunk, which is as long as its header says.
+/// Decompresses a chunk, which is as long as its header states.
 ///
 /// # Safety
 ///
@@ -51,8 +51,8 @@ pub unsafe fn decompress(src: *const c_void, dest: *mut c_void, destsize: usize)
     }
 }
 
-/// Decompresses items of a chunk, which is as long as its header says; returns how many bytes they
-/// are.
+/// Decompresses items of a chunk, which is as long as its header states; returns their number of
+/// bytes.
 ///
 /// # Safety
 ///
@@ -88,7 +88,7 @@ pub unsafe fn cbuffer_sizes(
     }
 }
 
-/// Whether a chunk has this size and a sound header; writes the size of its data.
+/// Whether a chunk has this size and a valid header; writes the size of its data.
 ///
 /// # Safety
 ///

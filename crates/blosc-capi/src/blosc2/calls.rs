@@ -1,7 +1,7 @@
 //! Compressing and decompressing with the settings of the process.
 //!
-//! A context is kept from call to call, for as long as the settings stay. Several threads use it
-//! side by side.
+//! A context is kept from call to call, as long as the settings stay the same. Several threads use
+//! it in parallel.
 #![allow(unsafe_code, reason = "buffers come from C as pointers")]
 
 use core::ffi::{c_int, c_void};
@@ -23,7 +23,7 @@ struct Kept {
     decompressor: Option<(i16, Arc<Context>)>,
 }
 
-/// The parameters of a context for compression.
+/// The parameters of a compression context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Key {
     compcode: u8,
@@ -42,7 +42,7 @@ fn lock() -> MutexGuard<'static, Kept> {
     KEPT.get().lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Gives back what is kept from call to call; returns 0.
+/// Frees all memory that is kept from call to call; returns 0.
 pub fn free_resources() -> c_int {
     let kept = core::mem::take(&mut *lock());
     drop(kept);
@@ -71,7 +71,7 @@ pub unsafe fn compress(
     unsafe { context.compress_as_made((src, srcsize), Room { dest, destsize }) }
 }
 
-/// The sum of the settings, the environment and the arguments of a call.
+/// Combines the settings, the environment and the arguments of a call.
 fn key(clevel: c_int, doshuffle: c_int, typesize: i32) -> Result<Key, c_int> {
     let set = Variables::read();
     let positive = |n: Option<i64>, other: i32| {
@@ -95,7 +95,7 @@ fn key(clevel: c_int, doshuffle: c_int, typesize: i32) -> Result<Key, c_int> {
     })?;
     let Settings { compcode, has_delta, nthreads, blocksize, splitmode } = now;
     let typesize = positive(set.typesize, typesize);
-    // The bytes of single bytes have one order.
+    // A shuffle of single bytes changes nothing.
     let shuffle = if shuffle == 1 && typesize == 1 { 0 } else { shuffle };
     Ok(Key {
         compcode,
@@ -140,7 +140,7 @@ fn compressor(key: Key) -> Arc<Context> {
     context
 }
 
-/// Chunks that C-Blosc reads, as far as the parameters allow.
+/// Parameters for chunks that C-Blosc reads, if the given ones allow it.
 fn for_blosc1(params: CParams) -> CParams {
     let [.., last] = params.filters.ids();
     let filters = Pipeline::from_slots([0, 0, 0, 0, 0, last], [0; 6]);
@@ -177,7 +177,7 @@ pub unsafe fn decompress(
     unsafe { decompressor().decompress((src, srcsize), Room { dest, destsize }) }
 }
 
-/// Decompresses items; returns how many bytes they are.
+/// Decompresses items; returns their number of bytes.
 ///
 /// # Safety
 ///

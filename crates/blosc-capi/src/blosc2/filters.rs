@@ -1,4 +1,4 @@
-//! The filters that shuffle, as functions.
+//! The shuffling filters as functions.
 #![allow(unsafe_code, reason = "buffers come from C as pointers")]
 
 use core::ffi::c_void;
@@ -9,7 +9,7 @@ use blosc_filters::{FilterCx, Registry};
 use crate::errors::{FILTER_PIPELINE, INVALID_PARAM};
 use crate::guard::{bytes, bytes_mut};
 
-/// Gathers the bytes of items by their number in the item; returns the bytes written.
+/// Gathers the bytes of items by their index in the item; returns the number of written bytes.
 ///
 /// # Safety
 ///
@@ -29,7 +29,7 @@ pub unsafe fn unshuffle(typesize: i32, nbytes: i32, src: *const c_void, dest: *m
     unsafe { run(FilterId::SHUFFLE, Way::Backward, (typesize, nbytes), src, dest) }
 }
 
-/// Gathers the bits of items by their number in the item; returns the bytes written.
+/// Gathers the bits of items by their index in the item; returns the number of written bytes.
 ///
 /// # Safety
 ///

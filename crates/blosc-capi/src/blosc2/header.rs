@@ -1,4 +1,4 @@
-//! Fields of the header of a chunk, for callers that do not say how long the chunk is.
+//! Fields of the header of a chunk, for callers that do not give its length.
 #![allow(unsafe_code, reason = "chunks come from C as pointers")]
 
 use core::ffi::{CStr, c_char, c_int, c_void};
@@ -77,7 +77,7 @@ pub unsafe fn cbuffer_versions(cbuffer: *const c_void, version: *mut c_int, lz: 
     unsafe { put_out(lz, codec.into()) };
 }
 
-/// The name of the library that the streams are for, NULL if there is none.
+/// The name of the library of the streams; NULL if there is none.
 ///
 /// # Safety
 ///

@@ -6,14 +6,14 @@ use core::ptr;
 
 use crate::guard;
 
-/// The release of C-Blosc2 whose place this library takes.
+/// The release of C-Blosc2 that this library replaces.
 pub const VERSION: &CStr = if cfg!(feature = "soname-7") { c"2.23.1" } else { c"3.3.5" };
 /// The names of the codecs that are no plugins.
 pub const LIST: &CStr = c"blosclz,lz4,lz4hc,zlib,zstd";
 /// The number of the first plugin.
 pub(super) const FIRST_PLUGIN: c_int = 32;
 
-/// Each codec: its number, that of its format, its name, and that of its library.
+/// Each codec: its number, the number of its format, its name, and the name of its library.
 const CODECS: [(c_int, c_int, &CStr, &CStr); 14] = [
     (0, 0, c"blosclz", c"BloscLZ"),
     (1, 1, c"lz4", c"LZ4"),
@@ -45,7 +45,7 @@ pub(super) fn name(compcode: c_int) -> Option<&'static CStr> {
     CODECS.iter().find(|codec| codec.0 == compcode).map(|codec| codec.2)
 }
 
-/// The number of the codec with this name, -1 for others.
+/// The number of the codec with this name; -1 for other names.
 pub(super) fn compcode(wanted: &[u8]) -> c_int {
     CODECS.iter().find(|codec| codec.2.to_bytes() == wanted).map_or(-1, |codec| codec.0)
 }
@@ -55,7 +55,7 @@ pub(super) fn library(format: c_int) -> Option<&'static CStr> {
     CODECS.iter().find(|codec| codec.1 == format).map(|codec| codec.3)
 }
 
-/// Writes the name of a codec, NULL if there is none; returns its number, or -1.
+/// Writes the name of a codec, or NULL if there is none; returns its number, or -1.
 ///
 /// # Safety
 ///
@@ -77,8 +77,8 @@ pub unsafe fn compname_to_compcode(compname: *const c_char) -> c_int {
     unsafe { guard::text(compname) }.map_or(-1, |name| compcode(name.to_bytes()))
 }
 
-/// The name and version of a codec's library, which the caller frees; returns the number of its
-/// format, or -1.
+/// Writes the name and version of a codec's library, which the caller frees; returns the number of
+/// its format, or -1.
 ///
 /// # Safety
 ///

@@ -1,4 +1,4 @@
-//! Data to chunks with a context.
+//! Compresses data with a context.
 #![allow(unsafe_code, reason = "contexts and buffers come from C as pointers")]
 
 use core::ffi::{c_int, c_void};
@@ -33,7 +33,7 @@ pub unsafe fn compress(
     unsafe { context.compress(handle, (src, srcsize), room, sticky) }
 }
 
-/// The bytes of a destination, which has room for a header at least.
+/// The bytes of a destination, which must have space for a header.
 pub(super) fn room(destsize: i32) -> Result<usize, c_int> {
     usize::try_from(destsize)
         .ok()
@@ -42,7 +42,7 @@ pub(super) fn room(destsize: i32) -> Result<usize, c_int> {
 }
 
 impl Context {
-    /// The same with the block size that the context was made with, and no prefilter.
+    /// The same with the initial block size of the context, and without a prefilter.
     ///
     /// # Safety
     ///
@@ -98,19 +98,19 @@ impl Context {
         }
     }
 
-    /// How to compress now. C-Blosc2 goes on with the block size of the chunk before, which the
+    /// The current parameters. C-Blosc2 continues with the block size of the last chunk, which the
     /// caller gives.
     pub(super) fn settings(&self, blocksize: Option<usize>) -> Result<CParams, c_int> {
         let settings = self.settings.clone()?;
         let blocksize = blocksize.or(settings.blocksize);
-        // Wide items are bytes for a chunk. C-Blosc2 minds their size only where it chooses that of
-        // blocks itself.
+        // In a chunk, wide items are bytes. C-Blosc2 uses their size only if it chooses the block
+        // size itself.
         let is_wide = settings.typesize > usize::from(u8::MAX) && blocksize.is_some();
         let typesize = if is_wide { 1 } else { settings.typesize };
         Ok(settings.blocksize(blocksize).typesize(typesize))
     }
 
-    /// Calls `f` with an encoder of these parameters: that of the last call, if it has them.
+    /// Calls `f` with an encoder of these parameters, which may be the one of the last call.
     pub(super) fn encode<R>(
         &self,
         settings: CParams,
@@ -127,7 +127,7 @@ impl Context {
         Ok(result)
     }
 
-    /// Keeps what `ctx_get_cparams` tells of the chunk that was made last.
+    /// Keeps the properties of the last chunk for `ctx_get_cparams`.
     pub(super) fn remember(&self, chunk: &[u8]) {
         let Ok(header) = ChunkHeader::parse(chunk) else { return };
         let mut cparams = lock(&self.cparams);

@@ -1,4 +1,4 @@
-//! Chunks to data with a context.
+//! Decompresses chunks with a context.
 #![allow(unsafe_code, reason = "contexts and buffers come from C as pointers")]
 
 use core::ffi::{c_int, c_void};
@@ -16,8 +16,8 @@ use crate::places::find;
 use crate::schunk::{self, Stored};
 use crate::types::blosc2_schunk;
 
-/// Decompresses a chunk; returns the size of its data. Blocks that the mask leaves out are not
-/// changed in the destination.
+/// Decompresses a chunk; returns the size of its data. Blocks in the mask do not change in the
+/// destination.
 ///
 /// # Safety
 ///
@@ -35,7 +35,7 @@ pub unsafe fn decompress(
     unsafe { context.decompress_by(handle, (src, srcsize), Room { dest, destsize }) }
 }
 
-/// Decompresses all data but the blocks of a mask.
+/// Decompresses all data except the blocks of a mask.
 fn read(
     chunk: &Chunk<'_>,
     dest: &mut [u8],
@@ -64,7 +64,7 @@ fn read(
         }
         .map_err(code);
     }
-    // Runs and stored data have blocks for masks and postfilters alone.
+    // Runs and stored data have blocks only for masks and postfilters.
     let blocksize = header.blocksize();
     let (dest, _) = dest.split_at_mut_checked(header.nbytes()).ok_or(WRITE_BUFFER)?;
     for (nblock, part) in dest.chunks_mut(blocksize).enumerate().filter(|(n, _)| is_chosen(*n)) {
@@ -79,7 +79,7 @@ fn read(
     Ok(())
 }
 
-/// Decompresses `nitems` items of a chunk from item `start` on; returns how many bytes they are.
+/// Decompresses `nitems` items of a chunk from item `start` on; returns their number of bytes.
 ///
 /// # Safety
 ///
@@ -98,7 +98,7 @@ pub unsafe fn getitem(
     unsafe { context.getitem_by(handle, (src, srcsize), (start, nitems), Room { dest, destsize }) }
 }
 
-/// The same for bytes, which are whole items.
+/// The same for bytes, which must be whole items.
 ///
 /// # Safety
 ///
@@ -154,7 +154,7 @@ pub(crate) unsafe fn source<'a>(src: *const c_void, srcsize: i32) -> Result<&'a 
     unsafe { bytes(src, len.ok_or(READ_BUFFER)?) }.ok_or(INVALID_PARAM)
 }
 
-/// A chunk that is there, given by C or found for a lazy one.
+/// A whole chunk, given by C or found for a lazy one.
 enum Whole<'a> {
     Given(&'a [u8]),
     Found(Stored),
@@ -170,12 +170,12 @@ impl Whole<'_> {
     }
 }
 
-/// The header of a chunk, of which all bytes must be there.
+/// The header of a chunk, which must be complete.
 pub(crate) fn header(src: &[u8]) -> Result<ChunkHeader, c_int> {
     ChunkHeader::parse(src).map_err(|error| errors::read(&error))
 }
 
-/// Bytes of an item of a chunk that has items.
+/// Bytes of an item of a chunk with items.
 fn items_of(src: &[u8]) -> Result<usize, c_int> {
     let header = header(src)?;
     if header.cbytes() > src.len() {
@@ -184,7 +184,7 @@ fn items_of(src: &[u8]) -> Result<usize, c_int> {
     if header.is_vl() { Err(INVALID_PARAM) } else { Ok(header.typesize()) }
 }
 
-/// The `nbytes` bytes of a destination that are written.
+/// The first `nbytes` bytes of a destination.
 ///
 /// # Safety
 ///
@@ -226,7 +226,7 @@ impl Context {
         unsafe { self.getitem_by(core::ptr::null_mut(), src, items, room) }
     }
 
-    /// The chunk itself, if C gives a lazy one: it is looked for in the super-chunk of the context.
+    /// The chunk itself, if C gives a lazy one: the super-chunk of the context has it.
     fn whole<'a>(&self, src: &'a [u8]) -> Result<Whole<'a>, c_int> {
         if !header(src)?.is_lazy() {
             return Ok(Whole::Given(src));
@@ -239,7 +239,7 @@ impl Context {
         unsafe { schunk::of_lazy(schunk, src) }.map(Whole::Found)
     }
 
-    /// Decompresses the blocks of a chunk that a mask does not leave out.
+    /// Decompresses the blocks of a chunk that are not in a mask.
     ///
     /// # Safety
     ///
@@ -367,7 +367,7 @@ impl Context {
         Some(After { function, params: self.postparams.unwrap_or(NO_POSTPARAMS), place })
     }
 
-    /// Decompresses bytes of the data, which `dest` is as long as; returns how many they are.
+    /// Decompresses bytes of the data; `dest` is as long. Returns their number.
     fn read_part(
         &self,
         handle: *mut blosc2_context,

@@ -1,7 +1,7 @@
 //! Functions of the client that make or change blocks.
 //!
-//! Each call has arguments of its own, copied from what the context was made with, and no lock of
-//! ours is held meanwhile: a function may call the library, with the same context as well.
+//! Each call gets a copy of the arguments that the context was made with, and the library holds no
+//! lock in the meantime: a function may call the library, also with the same context.
 #![allow(unsafe_code, reason = "calls functions of C")]
 
 use core::ptr;
@@ -13,7 +13,7 @@ use crate::types::{
     blosc2_postfilter_fn, blosc2_postfilter_params, blosc2_prefilter_fn, blosc2_prefilter_params,
 };
 
-/// The facts of a chunk that both kinds of function get.
+/// The properties of a chunk for both kinds of function.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     pub(super) handle: *mut blosc2_context,
@@ -23,8 +23,8 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Bytes of memory for each thread: four blocks with the sizes of their streams, as C-Blosc2
-    /// has it.
+    /// Bytes of memory for each thread: four blocks with the sizes of their streams, as in
+    /// C-Blosc2.
     fn ttmp_nbytes(&self, blocksize: usize) -> usize {
         blocksize.saturating_add(self.typesize.saturating_mul(4)).saturating_mul(4)
     }
@@ -49,7 +49,7 @@ impl Prefilter for Before {
         let wanted = dest.len().saturating_mul(output_typesize);
         let output_nbytes = wanted.checked_div(typesize).unwrap_or(0);
         let is_disposable = is_disposable(&self.params);
-        // Items may be wider than those of the chunk: then they do not fit in its block.
+        // Items may be wider than those of the chunk: then they do not fit into its block.
         let ttmp_nbytes = self.place.ttmp_nbytes(cx.blocksize);
         let wide = if output_nbytes > dest.len() { output_nbytes } else { 0 };
         let scratch = zeroed(cx.scratch, ttmp_nbytes, wide);
@@ -98,7 +98,7 @@ fn is_disposable(_: &blosc2_prefilter_params) -> bool {
     false
 }
 
-/// Memory of a thread: `kept` bytes that keep their content, and `cleared` ones.
+/// Memory of a thread: `kept` bytes that keep their content, and `cleared` bytes of zeros.
 fn zeroed(memory: &mut Vec<u8>, kept: usize, cleared: usize) -> &mut [u8] {
     memory.truncate(kept);
     memory.resize(kept.saturating_add(cleared), 0);
@@ -122,7 +122,7 @@ impl Postfilter for After {
             return Ok(());
         };
         let Place { handle, nchunk, typesize, .. } = self.place;
-        // A function that does not write all of its output shows what was there before to nobody.
+        // If a function writes only a part of its output, the rest must not leak earlier content.
         dest.fill(0);
         let ttmp_nbytes = self.place.ttmp_nbytes(cx.blocksize);
         let ttmp = zeroed(cx.scratch, ttmp_nbytes, 0);
@@ -146,7 +146,7 @@ impl Postfilter for After {
     }
 }
 
-/// Arguments of a prefilter of a client that gave none.
+/// Default arguments of a prefilter.
 pub(super) const NO_PREPARAMS: blosc2_prefilter_params = blosc2_prefilter_params {
     user_data: ptr::null_mut(),
     input: ptr::null(),
@@ -164,7 +164,7 @@ pub(super) const NO_PREPARAMS: blosc2_prefilter_params = blosc2_prefilter_params
     output_is_disposable: 0,
 };
 
-/// Arguments of a postfilter of a client that gave none.
+/// Default arguments of a postfilter.
 pub(super) const NO_POSTPARAMS: blosc2_postfilter_params = blosc2_postfilter_params {
     user_data: ptr::null_mut(),
     input: ptr::null(),

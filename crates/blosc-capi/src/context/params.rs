@@ -1,4 +1,4 @@
-//! From the parameters of C to ours.
+//! Converts the parameters of C to ours.
 #![allow(unsafe_code, reason = "a super-chunk comes from C as a pointer")]
 
 use core::ffi::c_int;
@@ -21,10 +21,10 @@ use crate::types::{MAX_FILTERS, blosc2_cparams, blosc2_dparams, blosc2_schunk};
 const MAX_BLOCKSIZE: i32 = 536_866_816;
 /// The longest dictionary (bytes).
 const MAX_DICT_NBYTES: usize = 32 << 10;
-/// The mode in which blocks are split by default.
+/// The default split mode.
 pub(crate) const FORWARD_COMPAT_SPLIT: i32 = 4;
 
-/// No parameters at all.
+/// Parameters without any setting.
 pub(super) const NO_CPARAMS: blosc2_cparams = blosc2_cparams {
     compcode: 0,
     compcode_meta: 0,
@@ -46,7 +46,7 @@ pub(super) const NO_CPARAMS: blosc2_cparams = blosc2_cparams {
     filter_params: [ptr::null_mut(); MAX_FILTERS],
 };
 
-/// What `BLOSC2_CPARAMS_DEFAULTS` of the header has.
+/// The values of `BLOSC2_CPARAMS_DEFAULTS` in the header.
 pub const CPARAMS_DEFAULTS: blosc2_cparams = blosc2_cparams {
     clevel: 5,
     typesize: 8,
@@ -55,7 +55,7 @@ pub const CPARAMS_DEFAULTS: blosc2_cparams = blosc2_cparams {
     ..NO_CPARAMS
 };
 
-/// What `BLOSC2_DPARAMS_DEFAULTS` of the header has.
+/// The values of `BLOSC2_DPARAMS_DEFAULTS` in the header.
 pub const DPARAMS_DEFAULTS: blosc2_dparams = blosc2_dparams {
     nthreads: 1,
     schunk: ptr::null_mut(),
@@ -65,7 +65,7 @@ pub const DPARAMS_DEFAULTS: blosc2_dparams = blosc2_dparams {
     typesize: 8,
 };
 
-/// Whether there are such filters and such a tuner; ids of clients count as filters.
+/// Whether these filters and this tuner exist; ids of clients count as filters.
 pub(super) fn are_possible(cparams: &blosc2_cparams) -> bool {
     let known = blosc_filters::Registry::builtin();
     let is_known =
@@ -73,12 +73,12 @@ pub(super) fn are_possible(cparams: &blosc2_cparams) -> bool {
     cparams.tuner_id == 0 && cparams.filters.iter().all(is_known)
 }
 
-/// The number of no codec.
+/// A number without a codec.
 const NO_CODEC: u8 = u8::MAX;
-/// From this id on filters are the client's.
+/// The first filter id of clients.
 const FIRST_OF_CLIENTS: u8 = 160;
 
-/// Changes parameters as the variables of the environment say.
+/// Applies the variables of the environment to parameters.
 pub(super) fn with_environment(mut cparams: blosc2_cparams) -> blosc2_cparams {
     let set = Variables::read();
     let level = set.clevel.and_then(|level| u8::try_from(level).ok());
@@ -112,13 +112,13 @@ fn nthreads(set: &Variables) -> Option<i16> {
     set.nthreads.and_then(|n| i16::try_from(n).ok()).filter(|n| *n > 0)
 }
 
-/// Changes the number of threads as the environment says.
+/// Applies the number of threads of the environment.
 pub(super) fn with_nthreads_of_environment(dparams: blosc2_dparams) -> blosc2_dparams {
     let nthreads = nthreads(&Variables::read()).unwrap_or(dparams.nthreads);
     blosc2_dparams { nthreads, ..dparams }
 }
 
-/// How to compress, or a code.
+/// The parameters of compressing, or a code.
 ///
 /// # Safety
 ///
@@ -157,7 +157,7 @@ pub(crate) unsafe fn settings(cparams: &blosc2_cparams) -> Result<CParams, c_int
     Ok(params)
 }
 
-/// The shape of a block, if the super-chunk is an array: some filters want to know.
+/// The shape of a block, if the super-chunk is an array: some filters need it.
 ///
 /// # Safety
 ///
@@ -185,7 +185,7 @@ unsafe fn blockshape_of(schunk: *const blosc2_schunk) -> Option<Arc<[u32]>> {
     None
 }
 
-/// How to decompress.
+/// The parameters of decompressing.
 ///
 /// # Safety
 ///
@@ -210,7 +210,7 @@ unsafe fn typesize_of(schunk: *const blosc2_schunk) -> Option<usize> {
     usize::try_from(typesize).ok().filter(|typesize| *typesize > 0)
 }
 
-/// The number of the chunk that a super-chunk is at, -1 without one.
+/// The number of the current chunk of a super-chunk; -1 without one.
 ///
 /// # Safety
 ///

@@ -12,7 +12,7 @@ use crate::errors::{self, DATA, FAILURE, INVALID_PARAM, NULL_POINTER};
 use crate::guard::{bytes, bytes_mut};
 use crate::types::blosc2_cparams;
 
-/// The kinds, as the header numbers them.
+/// The kinds, with their numbers in the header.
 const ZEROS: u8 = 1;
 const NANS: u8 = 2;
 const VALUE: u8 = 3;
@@ -33,7 +33,7 @@ pub unsafe fn chunk_zeros(
     unsafe { chunk(cparams, nbytes, (dest, destsize), ZEROS, Some(&[])) }
 }
 
-/// A chunk of numbers that are none.
+/// A chunk of NaN.
 ///
 /// # Safety
 ///
@@ -63,7 +63,7 @@ pub unsafe fn chunk_uninit(
     unsafe { chunk(cparams, nbytes, (dest, destsize), UNINIT, Some(&[])) }
 }
 
-/// A chunk of one value, again and again.
+/// A chunk of one repeated value.
 ///
 /// # Safety
 ///
@@ -120,7 +120,7 @@ unsafe fn chunk(
     }
 }
 
-/// A run that an index alone notes, as a chunk of 32 bytes.
+/// A run that is stored only in an index, as a chunk of 32 bytes.
 ///
 /// # Safety
 ///
@@ -141,10 +141,10 @@ pub(crate) unsafe fn noted_run(
     header(&settings, nbytes, ChunkHeader::MAX_LEN, kind)
 }
 
-/// The header of a run. NaN of items that are no numbers, and runs of no bytes at all, are written
-/// as C-Blosc2 does.
+/// The header of a run. NaN of items that are no floats, and runs without bytes, are written as in
+/// C-Blosc2.
 fn header(settings: &CParams, nbytes: usize, cbytes: usize, kind: u8) -> Result<[u8; 32], c_int> {
-    // A run needs no codec and no filter: the size of its blocks depends on them all the same.
+    // A run needs no codec and no filter, but the size of its blocks depends on them.
     let is_known = settings.registries.codecs.get(settings.codec).is_some();
     let codec = if is_known { settings.codec } else { CodecId::BLOSCLZ };
     let filters = settings.filters.ids().map(|id| if id == FilterId::SHUFFLE.0 { id } else { 0 });

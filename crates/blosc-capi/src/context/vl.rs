@@ -15,7 +15,8 @@ use crate::errors::{self, FAILURE, INVALID_HEADER, INVALID_PARAM, MEMORY_ALLOC};
 use crate::guard::{bytes, bytes_mut, put_out};
 use crate::places::find;
 
-/// Compresses blocks to a chunk that keeps them apart; returns its size, or 0 if it does not fit.
+/// Compresses blocks to a chunk that keeps them separate; returns its size, or 0 if it does not
+/// fit.
 ///
 /// # Safety
 ///
@@ -61,7 +62,7 @@ pub unsafe fn vlcompress(
     c_int::try_from(chunk.len()).unwrap_or(FAILURE)
 }
 
-/// The blocks at some pointers; `None` if one of them has no bytes.
+/// The blocks at some pointers; `None` if one of them is empty.
 ///
 /// # Safety
 ///
@@ -87,7 +88,7 @@ unsafe fn blocks<'a>(
     srcs.iter().zip(sizes).map(block).collect()
 }
 
-/// How many blocks a chunk has.
+/// Writes the number of blocks of a chunk.
 ///
 /// # Safety
 ///
@@ -219,7 +220,7 @@ impl Context {
     }
 }
 
-/// The blocks of a chunk, and what it takes to read them.
+/// The blocks of a chunk, and the memory for reading them.
 struct Reader<'c, 's> {
     chunk: &'c Chunk<'c>,
     blocks: VlChunk<'c>,
@@ -243,7 +244,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// Memory of C's allocator, freed unless it is handed over.
+/// Memory of C's allocator, freed unless it is passed to C.
 struct Block {
     memory: NonNull<c_void>,
     nbytes: i32,

@@ -19,10 +19,10 @@ use crate::types::{
     MAX_METALAYERS, b2nd_array_t, blosc2_cparams, blosc2_metalayer, blosc2_schunk, blosc2_storage,
 };
 
-/// The shapes of a new array, and what its items are, as C gives them.
+/// The shapes of a new array, and the type of its items, as C gives them.
 #[derive(Clone, Copy, Debug)]
 pub struct Shapes {
-    /// Dimensions.
+    /// Number of dimensions.
     pub ndim: i8,
     /// Items per dimension.
     pub shape: *const i64,
@@ -36,7 +36,7 @@ pub struct Shapes {
     pub dtype_format: i8,
 }
 
-/// Parameters of new arrays; NULL if there are no such arrays.
+/// Parameters of new arrays; NULL if the parameters are invalid.
 ///
 /// # Safety
 ///
@@ -109,8 +109,8 @@ unsafe fn layer_of(layer: &blosc2_metalayer) -> Result<(Vec<u8>, Vec<u8>), c_int
     Ok((name.to_bytes().to_vec(), content.to_vec()))
 }
 
-/// The metalayer for these shapes. Those that no array can have become a code only when an array is
-/// made, as in C-Blosc2.
+/// The metalayer for these shapes. As in C-Blosc2, invalid shapes give a code only when an array is
+/// made.
 ///
 /// # Safety
 ///
@@ -162,7 +162,7 @@ pub unsafe fn free_ctx(ctx: *mut b2nd_context_t) -> c_int {
     }
 }
 
-/// Makes an array of the items of a buffer in C order.
+/// Makes an array from the items of a buffer in C order.
 ///
 /// # Safety
 ///
@@ -187,7 +187,7 @@ pub unsafe fn from_cbuffer(
     unsafe { put_array(made, array) }
 }
 
-/// Hands an array over, or NULL and a code.
+/// Passes an array to C, or NULL and a code.
 ///
 /// # Safety
 ///
@@ -323,7 +323,7 @@ unsafe fn array_of(
     }
 }
 
-/// The array that a super-chunk is, by its metalayer. The array owns it from now on.
+/// The array in a super-chunk, according to its metalayer. The array then owns the super-chunk.
 ///
 /// # Safety
 ///
@@ -370,7 +370,7 @@ pub unsafe fn open_offset(
     unsafe { owned(schunk, array) }
 }
 
-/// The array of a buffer with a frame, as [`schunk::from_buffer`] opens it.
+/// The array of a frame in a buffer, which [`schunk::from_buffer`] opens.
 ///
 /// # Safety
 ///
@@ -393,7 +393,7 @@ pub unsafe fn from_cframe(
     unsafe { owned(schunk, array) }
 }
 
-/// The array of a super-chunk that is freed if it is none.
+/// The array of a super-chunk, which is freed if it is no array.
 ///
 /// # Safety
 ///
@@ -408,7 +408,7 @@ unsafe fn owned(schunk: *mut blosc2_schunk, array: *mut *mut b2nd_array_t) -> c_
     opened
 }
 
-/// Shows the frame of an array; C has to free it unless the array has it as it stands.
+/// Shows the frame of an array; C has to free it unless the array owns it.
 ///
 /// # Safety
 ///

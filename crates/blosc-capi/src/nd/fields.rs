@@ -59,7 +59,7 @@ pub(super) unsafe fn fill(
     Ok(())
 }
 
-/// Notes which change of a frame the array has seen.
+/// Stores the number of the last change of the frame that the array has seen.
 ///
 /// # Safety
 ///
@@ -78,7 +78,7 @@ pub(super) unsafe fn note_tick(array: *mut b2nd_array_t, schunk: *const blosc2_s
     }
 }
 
-/// The older structs have no such field.
+/// The older structs lack this field.
 ///
 /// # Safety
 ///
@@ -94,7 +94,7 @@ fn dtype(meta: &NdMeta) -> Result<*mut c_char, c_int> {
     if place.is_null() { Err(MEMORY_ALLOC) } else { Ok(place) }
 }
 
-/// Gives the memory of the fields back.
+/// Frees the memory of the fields.
 ///
 /// # Safety
 ///
@@ -122,7 +122,7 @@ fn count(lens: &[i64]) -> Result<i32, c_int> {
     i32::try_from(lens.iter().product::<i64>()).map_err(|_| FAILURE)
 }
 
-/// Items from one position to the next per dimension; 0 for dimensions that are not there.
+/// Distance between neighbours per dimension (items); 0 for missing dimensions.
 fn strides(lens: &[i64]) -> [i64; MAX_DIM] {
     let mut strides = [0; MAX_DIM];
     let mut stride = 1_i64;

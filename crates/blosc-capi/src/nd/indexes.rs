@@ -1,4 +1,4 @@
-//! Numbers of items and their positions per dimension.
+//! Converts between numbers of items and their positions per dimension.
 
 use crate::types::MAX_DIM;
 

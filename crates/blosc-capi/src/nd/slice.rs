@@ -13,8 +13,8 @@ use crate::guard::{bytes, bytes_mut};
 use crate::schunk;
 use crate::types::b2nd_array_t;
 
-/// Reads the items from `start` to `stop` to the start of a buffer of this shape; the rest of it is
-/// zeros, and positions after the end of the array are left out.
+/// Reads the items from `start` to `stop` to the start of a buffer of this shape. Its rest becomes
+/// zeros, and positions after the end of the array are skipped.
 ///
 /// # Safety
 ///
@@ -58,7 +58,7 @@ pub unsafe fn to_cbuffer(
     code(unsafe { array.read(start.as_ptr(), stop.as_ptr(), buffer, stop.as_ptr(), buffersize) })
 }
 
-/// An error of a part: ours, or that of a chunk.
+/// An error of a partial read: ours, or that of a chunk.
 enum Failed {
     Frame(b2frame::Error),
     Code(c_int),
@@ -117,7 +117,7 @@ impl Array {
         }
     }
 
-    /// The part that is there, and how much was wanted per dimension.
+    /// The existing part, and the requested length per dimension.
     fn region(
         &self,
         start: &[i64],
@@ -140,7 +140,7 @@ impl Array {
         Ok((region, wanted))
     }
 
-    /// Decompresses blocks of a chunk with the context that the super-chunk has now.
+    /// Decompresses blocks of a chunk with the current context of the super-chunk.
     fn decode(&self, part: ChunkPart<'_>) -> Result<(), c_int> {
         let ChunkPart { nchunk, blocks, data } = part;
         // SAFETY: an array has a super-chunk of this library, which lives as long.
@@ -162,7 +162,7 @@ impl Array {
     }
 }
 
-/// One side of [`copy_buffer`], as C gives it.
+/// One side of [`copy_buffer`], as given by C.
 #[derive(Clone, Copy, Debug)]
 pub struct Side<P> {
     /// The first byte.

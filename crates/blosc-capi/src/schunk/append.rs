@@ -1,4 +1,4 @@
-//! Data to chunks at the end of a super-chunk.
+//! Compresses data to chunks at the end of a super-chunk.
 
 use core::ffi::{c_int, c_void};
 use std::fs;
@@ -17,8 +17,8 @@ use crate::errors::{
 use crate::memory::CBytes;
 use crate::types::{blosc2_cparams, blosc2_schunk};
 
-/// Compresses data with the context of the super-chunk and appends the chunk; returns how many
-/// chunks there are.
+/// Compresses data with the context of the super-chunk and appends the chunk; returns the new
+/// number of chunks.
 ///
 /// # Safety
 ///
@@ -61,7 +61,7 @@ unsafe fn append(
     unsafe { push(schunk, private, chunk) }
 }
 
-/// Takes a chunk over.
+/// Takes over a chunk.
 ///
 /// # Safety
 ///
@@ -81,7 +81,7 @@ unsafe fn push(schunk: *mut blosc2_schunk, private: &Private, chunk: CBytes) -> 
     i64::try_from(inner.nchunks()).map_err(|_| FAILURE)
 }
 
-/// The bytes that a chunk adds to the sums.
+/// The bytes that a chunk adds to the totals.
 struct Added {
     nbytes: i32,
     cbytes: i64,
@@ -96,7 +96,7 @@ impl Added {
         Ok(Self { nbytes, cbytes: i64::try_from(cbytes).map_err(|_| FAILURE)? })
     }
 
-    /// Whether chunks have different sizes from now on.
+    /// Adds them; returns whether chunks have different sizes from now on.
     fn add_to(&self, sizes: &mut super::Sizes) -> Result<bool, c_int> {
         let Self { nbytes, cbytes } = *self;
         sizes.nbytes = sizes.nbytes.checked_add(nbytes.into()).ok_or(FAILURE)?;
@@ -154,7 +154,7 @@ unsafe fn store(
     }
 }
 
-/// Writes the frame without chunks anew, with a chunk size.
+/// Rewrites a frame without chunks, with a chunk size.
 ///
 /// # Safety
 ///
@@ -175,8 +175,8 @@ unsafe fn begin_again(
     Ok(())
 }
 
-/// Has the chunks where they can be added to: those of a buffer of the client are copied, since
-/// it is not ours to be changed.
+/// Makes the chunks appendable: chunks in a buffer of the client are copied, since the library must
+/// not change it.
 ///
 /// # Safety
 ///
@@ -218,13 +218,13 @@ pub(super) fn copies(frame: &SChunk, cparams: &blosc2_cparams) -> Result<Vec<CBy
     (0..frame.nchunks()).map(copy).collect()
 }
 
-/// The same parameters for data that belong nowhere.
+/// The same parameters without a super-chunk.
 pub(super) fn without_schunk(cparams: &blosc2_cparams) -> blosc2_cparams {
     blosc2_cparams { schunk: core::ptr::null_mut(), ..*cparams }
 }
 
 impl Inner {
-    /// Whether runs are noted without taking bytes.
+    /// Whether the index stores runs, so that they take no bytes.
     pub(super) fn has_runs_in_index(&self) -> bool {
         self.is_contiguous || !matches!(self.chunks, Chunks::Memory(_))
     }

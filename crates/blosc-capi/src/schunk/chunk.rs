@@ -1,4 +1,4 @@
-//! Chunks of a super-chunk as they are stored, and lazy ones.
+//! The stored chunks of a super-chunk, and lazy ones.
 
 use core::ffi::c_int;
 use core::ops::Range;
@@ -18,8 +18,8 @@ use crate::guard::put_out;
 use crate::memory::CBytes;
 use crate::types::{blosc2_cparams, blosc2_schunk};
 
-/// Shows a chunk; returns its length. Those in memory are shown where they are; of those in
-/// files C gets a lazy chunk, which it has to free.
+/// Shows a chunk; returns its length. Chunks in memory are shown in place; for chunks in files C
+/// gets a lazy chunk, which it has to free.
 ///
 /// # Safety
 ///
@@ -52,7 +52,7 @@ pub unsafe fn get_lazychunk(
     }
 }
 
-/// A chunk as C gets it.
+/// A chunk for C.
 enum Lazy {
     Here(*mut u8, usize),
     New(CBytes),
@@ -125,7 +125,7 @@ unsafe fn lazy(schunk: *mut blosc2_schunk, nchunk: i64) -> Result<Lazy, c_int> {
     }
 }
 
-/// Whether the index of a frame notes the run, which then takes no bytes.
+/// Whether the index of a frame stores the run, which then takes no bytes.
 fn is_noted(header: &ChunkHeader) -> bool {
     header.special().is_some_and(|kind| kind != blosc_chunk::SpecialKind::Value)
 }
@@ -148,7 +148,7 @@ fn index_of(store: &dyn ReadAt, at: u64, cbytes: u64) -> Result<ChunkIndex, c_in
     }
 }
 
-/// The lazy chunk of a stored one at this place, or the stored one if it has no such form.
+/// The lazy form of a stored chunk at this offset, or the stored chunk if it has no lazy form.
 fn lazy_of(stored: &[u8], nchunk: u64, at: u64) -> Result<CBytes, c_int> {
     let parsed = ChunkIndex::parse(stored).map_err(|error| errors::read(&error))?;
     let number = u32::try_from(nchunk).map_err(|_| INVALID_PARAM)?;
@@ -174,7 +174,7 @@ fn whole_in(frame: &SChunk, nchunk: u64, cparams: &blosc2_cparams) -> Result<CBy
 
 /// The bytes of a chunk of a super-chunk.
 pub(crate) enum Stored {
-    /// In memory that stays as long as nobody changes the super-chunk.
+    /// In memory that stays until the super-chunk changes.
     Here(*const u8, usize),
     /// The first bytes of a buffer.
     Read(Kept, usize),
@@ -231,7 +231,7 @@ pub(crate) unsafe fn stored(schunk: *mut blosc2_schunk, nchunk: u64) -> Result<S
     }
 }
 
-/// Reads a chunk of a frame to a buffer that is kept.
+/// Reads a chunk of a frame to a kept buffer.
 fn read(frame: &SChunk, nchunk: u64, cparams: &blosc2_cparams) -> Result<Stored, c_int> {
     let code = |error: b2frame::Error| errors::frame(&error);
     let mut buffer = Kept::take();
@@ -253,7 +253,7 @@ fn range_of(at: u64, len: u64) -> Option<Range<usize>> {
     Some(start..start.checked_add(usize::try_from(len).ok()?)?)
 }
 
-/// A chunk of a frame that is being changed, and where it is: its first byte in the frame, or in a
+/// A chunk of a frame that is being changed, and its position: its first byte in the frame, or in a
 /// folder the number of its file.
 ///
 /// # Safety
@@ -283,7 +283,7 @@ unsafe fn whole(schunk: *mut blosc2_schunk, nchunk: u64) -> Result<(Vec<u8>, u64
     }
 }
 
-/// The stored chunk that a lazy one stands for.
+/// The stored chunk of a lazy one.
 ///
 /// # Safety
 ///
@@ -294,7 +294,7 @@ pub(crate) unsafe fn of_lazy(schunk: *mut blosc2_schunk, lazy: &[u8]) -> Result<
     let stored = unsafe { stored(schunk, number.into()) }?;
     // SAFETY: the caller promises it.
     let bytes = unsafe { stored.bytes() };
-    // All of the header but the bit that says lazy, in its last byte.
+    // The header without its last byte, which has the lazy bit.
     let head = ChunkHeader::MAX_LEN.saturating_sub(1);
     let is_same = bytes.get(..head).is_some_and(|stored| lazy.get(..head) == Some(stored));
     if is_same { Ok(stored) } else { Err(DATA) }

@@ -31,15 +31,15 @@ pub unsafe fn new(storage: *const blosc2_storage) -> *mut blosc2_schunk {
     unsafe { create(storage, New::default()) }.unwrap_or(ptr::null_mut())
 }
 
-/// The parts of a new super-chunk beside its storage.
+/// The parts of a new super-chunk besides its storage.
 #[derive(Default)]
 pub(crate) struct New {
-    /// Bytes of data in each chunk, if that is known before the first.
+    /// Bytes of data in each chunk, if it is known before the first.
     pub(crate) chunksize: Option<i32>,
     pub(crate) metalayers: Vec<Layer>,
 }
 
-/// A super-chunk without chunks, or the code of what is wrong.
+/// A super-chunk without chunks, or the code of an error.
 ///
 /// # Safety
 ///
@@ -84,7 +84,7 @@ pub(crate) unsafe fn create(
     Ok(schunk)
 }
 
-/// Puts the first state of a frame in place: of a path that is there nothing is touched.
+/// Writes the first state of a frame; an existing path is left alone.
 ///
 /// # Safety
 ///
@@ -102,8 +102,8 @@ unsafe fn begin_files(schunk: *mut blosc2_schunk, path: PathBuf) -> Result<(), c
     Ok(())
 }
 
-/// Writes a frame without chunks. Its header has the chunk size, which is not known before the
-/// first chunk: then the frame is written anew.
+/// Writes a frame without chunks. Its header has the chunk size, which is unknown before the first
+/// chunk: that chunk makes the frame be rewritten.
 ///
 /// # Safety
 ///
@@ -121,13 +121,13 @@ pub(super) unsafe fn writer_of(
         SChunkWriter::create_sparse(path, &params)
     };
     let mut writer = made.map_err(|error| errors::frame(&error))?;
-    // C-Blosc2 waits for no disk either.
+    // C-Blosc2 does not wait for a disk either.
     writer.set_durability(Durability::ProcessDeath);
     writer.commit().map_err(|error| errors::frame(&error))?;
     Ok(writer)
 }
 
-/// The path that a text is.
+/// The path for a text.
 pub(super) fn path_of(text: &CStr) -> PathBuf {
     PathBuf::from(OsStr::from_bytes(text.to_bytes()))
 }
@@ -153,11 +153,11 @@ unsafe fn facts(storage: &blosc2_storage) -> Facts<'_> {
     }
 }
 
-/// Which contexts a super-chunk must have.
+/// The contexts that a super-chunk must have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Contexts {
     Both,
-    /// One that decompresses; the other if our codecs and filters suffice.
+    /// One that decompresses; the other only if our codecs and filters suffice.
     Reading,
 }
 
@@ -198,7 +198,7 @@ unsafe fn fill(
     let inner = private.lock()?;
     // SAFETY: the caller promises it.
     unsafe { mirror::show(schunk, &inner) };
-    // Contexts look for the blocks of an array.
+    // Contexts read the block shape of an array from its metalayer.
     // SAFETY: the caller promises it.
     unsafe { mirror::show_layers(schunk, &inner.metalayers, &inner.vlmetalayers) }?;
     drop(inner);
@@ -243,7 +243,7 @@ pub unsafe fn free(schunk: *mut blosc2_schunk) -> c_int {
     0
 }
 
-/// Bytes of the client, of which a super-chunk reads.
+/// Bytes of the client, from which a super-chunk reads.
 ///
 /// # Safety
 ///

@@ -1,4 +1,4 @@
-//! Super-chunks out of frames, and frames out of super-chunks.
+//! Converts frames to super-chunks, and super-chunks to frames.
 
 use core::ffi::{CStr, c_char, c_int};
 use core::ptr;
@@ -24,8 +24,8 @@ use crate::memory::CBytes;
 use crate::storage::IO_DEFAULTS;
 use crate::types::{blosc2_cparams, blosc2_schunk};
 
-/// The super-chunk that a buffer holds. Without `copy` it reads from the buffer, which the caller
-/// keeps; with it, it has chunks of its own.
+/// The super-chunk in a buffer. Without `copy` it reads from the buffer, which the caller keeps;
+/// with `copy` it has its own chunks.
 ///
 /// # Safety
 ///
@@ -105,12 +105,12 @@ fn open_at(path: &Path, offset: u64) -> Result<(Arc<SChunk>, Arc<FileStore>), c_
     Ok((Arc::new(frame.map_err(|error| errors::frame(&error))?), store))
 }
 
-/// The memory that the caller has is the limit for the data of a chunk.
+/// The memory of the caller is the limit for the data of a chunk.
 fn options(offset: u64) -> OpenOptions {
     OpenOptions::default().offset(offset).dparams(DParams::default().limits(Limits::none()))
 }
 
-/// The struct for a frame that was opened.
+/// The struct for an opened frame.
 fn opened(
     frame: &SChunk,
     urlpath: Option<&CStr>,
@@ -160,7 +160,7 @@ fn opened(
 fn sizes_of(frame: &SChunk) -> Result<Sizes, c_int> {
     let header = frame.header();
     let chunksize = match header.chunksize() {
-        // The first chunk decides, unless shapes do.
+        // The first chunk decides, unless the array has shapes.
         _ if frame.nchunks() == 0 && frame.meta().get(NdMeta::NAME).is_none() => -1,
         ChunkSize::Fixed(size) => i32::try_from(size.get()).map_err(|_| FAILURE)?,
         _ => 0,
@@ -189,7 +189,7 @@ fn cparams_of(header: &FrameHeader) -> blosc2_cparams {
 }
 
 /// Shows the frame of a super-chunk; returns its length. C has to free it unless the super-chunk
-/// has it as it stands.
+/// owns it.
 ///
 /// # Safety
 ///
@@ -215,7 +215,7 @@ pub unsafe fn to_buffer(
     }
 }
 
-/// The place and length of a frame, and whether C has to free it.
+/// The address and length of a frame, and whether C has to free it.
 ///
 /// # Safety
 ///
@@ -243,7 +243,7 @@ pub(crate) unsafe fn frame_of(schunk: *mut blosc2_schunk) -> Result<(*mut u8, us
             // SAFETY: the caller promises it.
             let params = unsafe { params(schunk, &inner) }?;
             let Chunks::Memory(chunks) = &inner.chunks else { return Err(FAILURE) };
-            // A frame of chunks of one size has whole items in each.
+            // If all chunks of a frame have one size, each consists of whole items.
             let is_whole = params.chunksize == usize::try_from(inner.sizes.chunksize).unwrap_or(0)
                 && params.chunksize.is_multiple_of(params.cparams.typesize);
             if is_whole || chunks.is_empty() {
@@ -272,7 +272,7 @@ fn of_one_size(chunks: &[CBytes], params: &FrameParams) -> Result<CBytes, c_int>
     writer.finish().map_err(wrong)
 }
 
-/// About what a frame with some metalayers has beside its chunks.
+/// Approximate bytes of a frame with some metalayers, besides its chunks.
 const FRAME_NBYTES: usize = 1024;
 
 fn of_any_sizes(chunks: &[CBytes], params: &FrameParams) -> Result<CBytes, c_int> {
@@ -298,7 +298,7 @@ pub(super) unsafe fn params(
     // SAFETY: the caller promises it.
     let mut cparams = unsafe { mirror::cparams(schunk) }.ok_or(INVALID_PARAM)?;
     if let (Chunks::Memory(chunks), false) = (&inner.chunks, inner.is_contiguous) {
-        // As C-Blosc2 does where it puts chunks together.
+        // C-Blosc2 does the same when it combines chunks to a frame.
         let first = chunks.first().and_then(|chunk| ChunkHeader::parse(chunk.as_slice()).ok());
         let blocksize = first
             .filter(|header| !header.is_vl())
@@ -322,7 +322,7 @@ pub(super) unsafe fn params(
     Ok(params)
 }
 
-/// Whether the buffer of a client is freed with its super-chunk.
+/// Sets whether freeing a super-chunk keeps the buffer of the client.
 ///
 /// # Safety
 ///

@@ -1,6 +1,6 @@
 //! The fields of a super-chunk that C sees.
 //!
-//! They are written by their pointers, one by one: a client may look at them at any time.
+//! They are written through their pointers, one by one: a client may read them at any time.
 
 use core::ffi::{CStr, c_int, c_void};
 use core::ptr;
@@ -16,7 +16,7 @@ use crate::types::{
 /// Bytes by which the table of chunks grows.
 const TABLE_NBYTES: usize = 4096;
 
-/// How a super-chunk is stored, as values.
+/// The storage of a super-chunk, as values.
 pub(super) struct Facts<'a> {
     pub(super) is_contiguous: bool,
     pub(super) urlpath: Option<&'a CStr>,
@@ -62,7 +62,7 @@ pub(super) unsafe fn begin(schunk: *mut blosc2_schunk, facts: &Facts<'_>) -> Res
     }
     fields.chunksize = -1;
     if facts.is_contiguous || facts.urlpath.is_some() {
-        // Clients ask whether there is a frame, and look no further.
+        // Clients only test whether there is a frame.
         fields.frame = schunk.cast();
     }
     // SAFETY: the storage was made above.
@@ -71,7 +71,7 @@ pub(super) unsafe fn begin(schunk: *mut blosc2_schunk, facts: &Facts<'_>) -> Res
     if is_whole { Ok(()) } else { Err(MEMORY_ALLOC) }
 }
 
-/// The parameters for compression as they are now: clients change them.
+/// The current parameters of compressing: clients change them.
 ///
 /// # Safety
 ///
@@ -102,7 +102,7 @@ pub(super) unsafe fn show(schunk: *mut blosc2_schunk, inner: &Inner) {
     unsafe { (*schunk).chunksize = chunksize };
 }
 
-/// Shows the places of chunks that are in memory one by one.
+/// Shows the addresses of chunks that are in memory one by one.
 ///
 /// # Safety
 ///
@@ -146,7 +146,7 @@ fn metalayer(name: &[u8], content: &[u8]) -> Option<*mut blosc2_metalayer> {
         .filter(|layer| !layer.is_null())
 }
 
-/// Shows the metalayers, none of which are shown so far.
+/// Shows the metalayers for the first time.
 ///
 /// # Safety
 ///
@@ -172,7 +172,7 @@ pub(super) unsafe fn show_layers(
     Ok(())
 }
 
-/// Gives all memory of the fields back.
+/// Frees all memory of the fields.
 ///
 /// # Safety
 ///

@@ -1,4 +1,5 @@
-//! The names. What callers promise of pointers, lengths and texts stands in the headers of C-Blosc.
+//! The exported functions. The headers of C-Blosc state the duties of callers for pointers, lengths
+//! and texts.
 #![allow(unsafe_code, reason = "the names and pointers of C")]
 
 use core::ffi::{c_char, c_int, c_void};
@@ -7,7 +8,7 @@ use core::ptr;
 use blosc_capi::blosc1::{self, Call};
 use blosc_capi::guard::guard;
 
-/// Each entry is a function of C, what it returns after a panic, and what it does.
+/// Each entry is a function of C, its result after a panic, and its implementation.
 macro_rules! exports {
     ($(
         fn $name:ident($($arg:ident: $type:ty),* $(,)?) $(-> $out:ty)?, $failure:expr => $call:expr;

@@ -1,4 +1,4 @@
-//! Single calls: results, and arguments that are none.
+//! Single calls: results, and invalid arguments.
 
 use crate::library::Blosc;
 

@@ -1,4 +1,4 @@
-//! A child of `fork` may use everything, whatever its parent was doing.
+//! A child of `fork` may use all functions, regardless of what its parent was doing.
 
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use libloading::Library;
 
-// The build of this crate makes the shared library too.
+// Building this crate makes the shared library too.
 use blosc as _;
 
 pub(crate) struct Blosc(Library);
@@ -106,7 +106,7 @@ impl Blosc {
         unsafe { f(chunk.as_ptr().cast(), start, nitems, dest.as_mut_ptr().cast()) }
     }
 
-    /// A call with NULL for the chunk and the data, as long as the caller says.
+    /// A call with NULL for the chunk and the data, with nonzero lengths.
     pub(crate) fn null_calls(&self) -> [c_int; 4] {
         let (from, to) = (ptr::null(), ptr::null_mut());
         [

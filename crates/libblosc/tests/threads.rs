@@ -15,7 +15,7 @@ fn sixteen_threads_call_at_a_time() {
     assert_eq!(results, [true; 16]);
 }
 
-/// Half of the threads use contexts; some change the number of threads or give them back.
+/// Half of the threads use contexts; some change the number of threads or free them.
 fn works(blosc: &Blosc, n: u32) -> bool {
     let data: Vec<u8> = (0..60_000_u32).flat_map(|item| (item * n).to_le_bytes()).collect();
     (0..12).all(|round| {

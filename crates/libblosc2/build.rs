@@ -1,4 +1,4 @@
-//! The name that programs look for, and that the library stays loaded.
+//! Sets the name that programs search for, and keeps the library loaded.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

@@ -1,5 +1,5 @@
-//! The names. What callers promise of pointers, lengths and texts stands in the headers of
-//! C-Blosc2.
+//! The exported functions. The headers of C-Blosc2 state the duties of callers for pointers,
+//! lengths and texts.
 #![allow(unsafe_code, reason = "the names and pointers of C")]
 
 use core::ffi::{c_char, c_int, c_void};
@@ -17,7 +17,7 @@ use blosc_capi::types::{
 };
 use blosc_capi::{schunk, storage};
 
-/// Each entry is a function of C, what it returns after a panic, and what it does.
+/// Each entry is a function of C, its result after a panic, and its implementation.
 macro_rules! exports {
     ($(
         fn $name:ident($($arg:ident: $type:ty),* $(,)?) $(-> $out:ty)?, $failure:expr => $call:expr;
@@ -34,8 +34,8 @@ macro_rules! exports {
     };
 }
 
-/// Functions that are not there yet: each says so under `BLOSC_TRACE`, and returns a failure. They
-/// look at none of their arguments.
+/// Unimplemented functions: each reports this under `BLOSC_TRACE`, ignores its arguments, and
+/// returns a failure.
 macro_rules! absent {
     ($(fn $name:ident() $(-> $out:ty)?, $failure:expr;)*) => {
         $(
@@ -92,7 +92,7 @@ mod names {
             dest: *mut c_void, destsize: i32,
         ) -> c_int, -1 => blosc2::getitem((src, srcsize), (start, nitems), (dest, destsize));
 
-        // What a chunk says of itself.
+        // Header fields of a chunk.
         fn blosc1_cbuffer_sizes(
             cbuffer: *const c_void, nbytes: *mut usize, cbytes: *mut usize, blocksize: *mut usize,
         ), () => blosc1::cbuffer_sizes(cbuffer, nbytes, cbytes, blocksize);
@@ -187,7 +187,7 @@ mod names {
         ) -> i32,
             -1 => blosc2::bitunshuffle(typesize, blocksize, src, dest);
 
-        // Structs for clients to change.
+        // Structs with defaults, which clients change.
         fn blosc2_get_blosc2_storage_defaults() -> blosc2_storage,
             storage::STORAGE_DEFAULTS => storage::STORAGE_DEFAULTS;
         fn blosc2_get_blosc2_io_defaults(

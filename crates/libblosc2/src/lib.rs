@@ -2,12 +2,12 @@
 //! the list is the crate.
 //!
 //! With the feature `soname-7` it is `libblosc2.so.7`, whose structs have other layouts. A client
-//! that gets the wrong one reads wrong data without an error: so the two are two files.
+//! of the wrong library reads wrong data without an error: so they are two files.
 //!
-//! A shared library that is built with `panic = "abort"` ends the program where others return a
-//! code: `cargo build --profile capi -p libblosc2` builds it as it should be.
+//! A shared library that is built with `panic = "abort"` ends the program instead of returning a
+//! code: `cargo build --profile capi -p libblosc2` builds it correctly.
 //!
-//! So far for Linux: elsewhere the crate is empty.
+//! Only Linux is supported so far: elsewhere the crate is empty.
 #![cfg(target_os = "linux")]
 #![deny(unsafe_code)]
 #![allow(clippy::missing_safety_doc, reason = "the headers of C-Blosc2 say what callers promise")]

@@ -1,4 +1,4 @@
-//! Arrays: made of buffers, in frames, and parts of them.
+//! Arrays: made from buffers, in frames, and parts of them.
 #![allow(unsafe_code, reason = "functions of a library that is loaded")]
 
 use core::ffi::{CStr, c_char, c_int, c_void};
@@ -171,7 +171,7 @@ impl Array<'_> {
     }
 }
 
-/// In a process of its own: others use places again.
+/// In a separate process: other tests reuse places.
 #[test]
 fn a_freed_array_is_a_code() {
     let library = Blosc2::load();

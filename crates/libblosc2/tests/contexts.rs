@@ -1,4 +1,4 @@
-//! Contexts, with arguments right and wrong.
+//! Contexts, with valid and invalid arguments.
 
 use core::ptr;
 

@@ -1,4 +1,4 @@
-//! Damaged chunks through every function that reads one: a code or data, never a crash.
+//! Passes damaged chunks to every function that reads one: they give a code or data, never a crash.
 
 use crate::library::{Blosc2, data};
 

@@ -13,7 +13,7 @@ use blosc_capi::types::{
 
 use crate::library::{Blosc2, data};
 
-/// What the functions see and do.
+/// Records the calls of the functions, and directs them.
 #[derive(Default)]
 struct Log {
     threads: Mutex<Vec<ThreadId>>,
@@ -184,6 +184,6 @@ fn a_function_may_use_its_own_context() {
     let chunk = library.chunk(&data(20_000));
     let context = library.decompressor(dparams);
     assert_eq!(context.decompress_into(&chunk, &mut [0; 20_000]), 20_000);
-    // The mask that the function set holds for this call, and does not fit.
+    // The mask from the function applies to this call, and does not fit.
     assert_eq!(context.decompress_into(&chunk, &mut [0; 20_000]), -3);
 }

@@ -1,4 +1,4 @@
-//! The library as programs get it: loaded at run time, and called through its names.
+//! The library as programs use it: loaded at run time, and called by its names.
 #![cfg(target_os = "linux")]
 #![deny(unsafe_code)]
 

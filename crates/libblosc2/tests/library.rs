@@ -9,7 +9,7 @@ use blosc_capi::context::blosc2_context;
 use blosc_capi::types::{blosc2_cparams, blosc2_dparams};
 use libloading::Library;
 
-// The build of this crate makes the shared library too.
+// Building this crate makes the shared library too.
 use blosc2 as _;
 
 pub(crate) struct Blosc2(Library);
@@ -122,7 +122,7 @@ impl Context<'_> {
         unsafe { f(self.handle, from.as_ptr().cast(), from_len, to.as_mut_ptr().cast(), to_len) }
     }
 
-    /// `blosc2_getitem_ctx`, or the function of the other name that takes the same.
+    /// Calls `blosc2_getitem_ctx`, or another function with the same arguments.
     pub(crate) fn items(
         &self,
         name: &str,
@@ -211,7 +211,7 @@ impl Context<'_> {
     }
 }
 
-/// Copies what the library handed over, and frees it.
+/// Copies memory from the library, and frees it.
 pub(crate) fn taken(memory: *mut c_void, nbytes: i32) -> Vec<u8> {
     let len = usize::try_from(nbytes).unwrap();
     // SAFETY: the library says so.

@@ -1,4 +1,4 @@
-//! Which names there are, and what those return that are not done yet.
+//! The exported names, and the results of unimplemented functions.
 #![allow(unsafe_code, reason = "functions of a library that is loaded")]
 
 use core::ffi::{CStr, c_char, c_int, c_void};
@@ -7,7 +7,7 @@ use crate::library::Blosc2;
 
 /// The names that C-Blosc2 3.3.5 exports.
 const NAMES: &str = include_str!("names.txt");
-/// Those that came after 2.23.
+/// The names that are newer than 2.23.
 const LATER: [&str; 12] = [
     "b2nd_get_sparse_cbuffer",
     "b2nd_refresh",

@@ -31,7 +31,7 @@ fn decompress(library: &Blosc2, chunk: &[u8], nbytes: usize) -> Vec<u8> {
     dest
 }
 
-/// One test, as the settings belong to the process.
+/// One test only, since the settings belong to the process.
 #[test]
 fn settings_hold_for_calls_without_a_context() {
     let library = Blosc2::load();

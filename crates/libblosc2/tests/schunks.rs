@@ -26,7 +26,7 @@ pub(crate) struct SChunk<'a> {
     pub(crate) handle: *mut blosc2_schunk,
 }
 
-/// The bytes that the library hands over, and whether they have to be freed.
+/// The bytes from the library, and whether they have to be freed.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Given {
     pub(crate) bytes: Vec<u8>,
@@ -104,7 +104,7 @@ impl SChunk<'_> {
         Ok(given(place, usize::try_from(len).map_err(|_| len)?, needs_free))
     }
 
-    /// Decompresses a chunk with a context of its own.
+    /// Decompresses a chunk with a new context.
     pub(crate) fn read(&self, nchunk: i64, nbytes: usize) -> Vec<u8> {
         let chunk = self.lazy(nchunk).unwrap();
         let context = self.reader();
@@ -141,7 +141,7 @@ impl Drop for SChunk<'_> {
     }
 }
 
-/// In a process of its own: others use places again.
+/// In a separate process: other tests reuse places.
 #[test]
 fn a_freed_super_chunk_is_a_code() {
     let library = Blosc2::load();
@@ -250,7 +250,7 @@ fn a_buffer_is_read_where_it_lies_and_stays_as_it_is() {
         assert_eq!(schunk.frame().unwrap().place, range.start);
         assert!(schunk.lazy(1).unwrap().needs_free);
         assert_eq!(schunk.read(0, 20_000), data(20_000));
-        // The first change copies.
+        // The first change copies the chunks.
         assert_eq!(schunk.append(&data(20_000)), 3);
         assert_ne!(schunk.frame().unwrap().place, range.start);
         assert_eq!(schunk.read(2, 20_000), data(20_000));
@@ -314,7 +314,7 @@ fn chunks_in_files_are_lazy_and_found_again() {
     let context = schunk.reader();
     assert_eq!(context.items("blosc2_getitem_ctx", &lazy.bytes, (100, 10), &mut part), 40);
     assert_eq!(part, data(20_000)[400..440]);
-    // Without the super-chunk nobody knows where the data are.
+    // Only the super-chunk locates the data.
     let other = library.decompressor(library.dparams());
     assert_eq!(other.decompress_into(&lazy.bytes, &mut [0; 20_000]), -12);
     for offset in [0, 99, -1, 1 << 40] {

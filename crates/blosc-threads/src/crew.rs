@@ -6,9 +6,9 @@
 //!   a thread                                           (too late: nothing is left to begin)
 //! ```
 //!
-//! Calls that no thread has begun are withdrawn when the caller has done its own: it waits for no
-//! thread to wake up. A thread that waits for calls of its own begins no other meanwhile, so that
-//! calls may wait for each other as long as each waits only for begun ones.
+//! The caller withdraws calls that no thread has begun once it has done its own: it waits for no
+//! thread to wake up. A thread that waits for its own calls begins no other in the meantime, so
+//! that calls may wait for each other as long as each waits only for begun ones.
 #![allow(unsafe_code, reason = "a thread that is kept cannot borrow from its callers otherwise")]
 
 use core::any::Any;
@@ -19,19 +19,19 @@ use std::panic::{catch_unwind, resume_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// A thread that had no work for so long ends.
+/// A thread ends after this time without work.
 const MAX_IDLE: Duration = Duration::from_millis(if cfg!(test) { 20 } else { 2000 });
-/// How often a thread offers its processor to others, looking for work, before it sleeps. To be
-/// woken takes longer than what lies between two chunks.
+/// Number of times that a thread looks for work, offering its processor to others, before it
+/// sleeps. Waking a thread takes longer than the time between two chunks.
 const MAX_LOOKS: usize = 32;
 
-/// What a panic brings along.
+/// The payload of a panic.
 type Payload = Box<dyn Any + Send>;
 
 #[derive(Default)]
 pub(crate) struct Crew {
     state: Mutex<State>,
-    /// Calls that can be begun: threads look at it without the lock.
+    /// Number of calls that can be begun, which threads read without the lock.
     open: AtomicUsize,
     posted: Condvar,
     ended: Condvar,
@@ -39,13 +39,13 @@ pub(crate) struct Crew {
 
 #[derive(Default)]
 struct State {
-    /// In the order in which they were posted; each is there until its `share` returns.
+    /// In the order of posting; each stays until its `share` returns.
     posts: Vec<Post>,
     nposts: u64,
     nthreads: usize,
-    /// Of these threads, those that sleep.
+    /// Number of these threads that sleep.
     nasleep: usize,
-    /// Those that look for work.
+    /// Number of these threads that look for work.
     nlooking: usize,
     is_over: bool,
 }
@@ -54,7 +54,7 @@ struct State {
 struct Post {
     id: u64,
     f: Borrowed,
-    /// The next number, and the end of them.
+    /// The next number, and the end of the numbers.
     next: usize,
     end: usize,
     nrunning: usize,
@@ -62,8 +62,8 @@ struct Post {
 }
 
 impl Crew {
-    /// See [`Executor::share`](crate::Executor::share). With the caller's, there are at most
-    /// `max_threads` threads.
+    /// See [`Executor::share`](crate::Executor::share). At most `max_threads` threads take part,
+    /// including the caller's.
     pub(crate) fn share(
         self: &Arc<Self>,
         max_threads: usize,
@@ -97,7 +97,7 @@ impl Crew {
         id
     }
 
-    /// Starts a thread that is counted already. Without it there is one fewer.
+    /// Starts a thread that is already counted. If that fails, it is subtracted.
     fn start(self: &Arc<Self>) {
         let crew = Arc::clone(self);
         let started = thread::Builder::new().name("blosc".to_owned()).spawn(move || crew.work());
@@ -107,7 +107,7 @@ impl Crew {
         }
     }
 
-    /// Waits for the calls that were begun, and returns what the first panic among them brought.
+    /// Waits for the begun calls, and returns the payload of the first panic among them.
     fn withdraw(&self, id: u64) -> Option<Payload> {
         let mut state = self.lock();
         for post in state.posts.iter_mut().filter(|post| post.id == id) {
@@ -161,7 +161,7 @@ impl Crew {
         }
     }
 
-    /// Returns when there is a call to begin, or after some time.
+    /// Returns once there is a call to begin, or after some time.
     fn look(&self) {
         for _ in 0..MAX_LOOKS {
             if self.open.load(Ordering::Relaxed) > 0 {
@@ -171,7 +171,7 @@ impl Crew {
         }
     }
 
-    /// Sleeps until a call is posted, and says whether that took too long.
+    /// Sleeps until a call is posted, and returns whether that took too long.
     fn sleep<'a>(&self, mut state: MutexGuard<'a, State>) -> (MutexGuard<'a, State>, bool) {
         if state.is_over {
             return (state, true);
@@ -189,19 +189,19 @@ impl Crew {
         count
     }
 
-    /// Lets the threads end, each when it has done its call.
+    /// Lets the threads end, each after its current call.
     pub(crate) fn dismiss(&self) {
         self.lock().is_over = true;
         self.posted.notify_all();
     }
 
-    /// The threads that were started and have not ended.
+    /// Number of threads that were started and have not ended.
     #[cfg(test)]
     pub(crate) fn nthreads(&self) -> usize {
         self.lock().nthreads
     }
 
-    /// Nothing panics while the lock is held.
+    /// No code panics while it holds the lock.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -283,7 +283,7 @@ mod tests {
     fn threads_are_started_at_need_kept_and_ended() {
         let crew = Arc::new(Crew::default());
         assert_eq!(crew.nthreads(), 0);
-        // Calls that wait for each other have a thread each.
+        // Each of the calls that wait for each other has its own thread.
         let meet = |ncalls: usize| {
             let barrier = Barrier::new(ncalls);
             crew.share(3, ncalls, &|_| {

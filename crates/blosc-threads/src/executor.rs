@@ -1,4 +1,4 @@
-//! Where threads come from, and how many of them may be used.
+//! The source of threads, and the number of them that may be used.
 
 use core::fmt;
 use core::num::NonZeroUsize;
@@ -8,14 +8,14 @@ use crate::given::{Given, ThreadPool};
 use crate::pool::OwnPool;
 use crate::threads::Threads;
 
-/// The threads that may work beside the caller's. A clone shares them, and costs nothing.
+/// The threads that may work besides the caller's. A clone shares them, and costs nothing.
 ///
-/// Two are equal if they stand for the same number of threads; the results of the functions that
-/// take one do not depend on it.
+/// Two executors are equal if they have the same number of threads; the results of functions with
+/// an executor do not depend on it.
 #[derive(Clone, Default)]
 pub struct Executor {
     source: Source,
-    /// At most this number, where there is one.
+    /// At most this number of threads, if it is set.
     limit: Option<NonZeroUsize>,
 }
 
@@ -27,18 +27,18 @@ enum Source {
     Given(Arc<Given>),
 }
 
-/// Elsewhere no thread can be started, and a process has no id.
+/// Without threads on the target none can be started, and a process has no id.
 const HAS_THREADS: bool = !cfg!(all(target_family = "wasm", not(target_feature = "atomics")));
 
 impl Executor {
-    /// Up to `nthreads` threads, the caller's among them. With 0 or 1 it is the caller's alone.
+    /// Up to `nthreads` threads, including the caller's. 0 and 1 mean the caller's thread only.
     #[must_use]
     pub fn threads(nthreads: usize) -> Self {
         let nthreads = NonZeroUsize::new(nthreads).filter(|n| n.get() > 1 && HAS_THREADS);
         nthreads.map_or_else(Self::default, |n| Self::ours(Some(n)))
     }
 
-    /// As many threads as there are processors that the process may use.
+    /// As many threads as the process may use processors.
     #[must_use]
     pub fn auto() -> Self {
         if HAS_THREADS { Self::ours(None) } else { Self::default() }
@@ -54,11 +54,11 @@ impl Executor {
         Self { source: Source::Ours(Arc::new(OwnPool::new(nthreads))), limit: None }
     }
 
-    /// The same threads, but at most `nthreads` of them at a time.
+    /// The same threads, but at most `nthreads` at a time.
     #[must_use]
     pub fn at_most(&self, nthreads: usize) -> Self {
         match NonZeroUsize::new(nthreads) {
-            // Processors are not counted for this.
+            // Counting processors is not necessary for this.
             Some(n) if n.get() > 1 && !self.is_alone() => {
                 let limit = self.limit.map_or(n, |limit| limit.min(n));
                 Self { source: self.source.clone(), limit: Some(limit) }
@@ -67,21 +67,20 @@ impl Executor {
         }
     }
 
-    /// Whether no other thread is used than the caller's, which is known without a look at the
-    /// machine.
+    /// Whether only the caller's thread is used, which is known without querying the machine.
     #[must_use]
     pub fn is_alone(&self) -> bool {
         matches!(self.source, Source::Caller)
     }
 
-    /// Whether the threads are those of a pool of the caller. They may run other tasks while a call
+    /// Whether the threads belong to a pool of the caller. They may run other tasks while a call
     /// waits for some: a call that waits for another could then wait for itself.
     #[must_use]
     pub fn is_given(&self) -> bool {
         matches!(self.source, Source::Given(_))
     }
 
-    /// The number of threads, the caller's among them; at least 1.
+    /// The number of threads, including the caller's; at least 1.
     #[must_use]
     pub fn count(&self) -> usize {
         let count = match &self.source {
@@ -92,22 +91,22 @@ impl Executor {
         self.limit.map_or(count, |limit| limit.min(count)).get()
     }
 
-    /// The number of threads for work that has `nparts` parts; at least 1.
+    /// The number of threads for work with `nparts` parts; at least 1.
     #[must_use]
     pub fn count_for(&self, nparts: usize) -> usize {
         if self.is_alone() || nparts <= 1 { 1 } else { self.count().min(nparts) }
     }
 
-    /// Calls `f(0)` in the caller's thread, and meanwhile `f` in up to `ncalls - 1` other threads,
-    /// with other numbers below `ncalls`. Returns when all these calls have returned.
+    /// Calls `f(0)` in the caller's thread, and in the meantime `f` in up to `ncalls - 1` other
+    /// threads, with other numbers below `ncalls`. Returns once all these calls have returned.
     ///
-    /// At a time there is one call with a number at most. Others than `f(0)` may not be begun at
-    /// all, if threads are busy: so each call does as much of the work as it finds, and `f(0)` may
-    /// be called a second time to do the rest. A call may wait for others that have begun.
+    /// Calls with the same number never run at the same time. If threads are busy, calls other than
+    /// `f(0)` may never begin: so each call does as much of the work as it finds, and `f(0)` may be
+    /// called a second time for the rest. A call may wait for others that have begun.
     ///
     /// # Panics
     ///
-    /// If a call panics, after the others have returned.
+    /// If a call panics; the panic continues after the others have returned.
     pub fn share(&self, ncalls: usize, f: &(dyn Fn(usize) + Sync)) {
         match &self.source {
             Source::Ours(pool) if ncalls > 1 => pool.share(ncalls, f),

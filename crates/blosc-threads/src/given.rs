@@ -7,7 +7,7 @@ use std::panic::{catch_unwind, resume_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
-/// Threads that the caller has. See [`Executor::from_pool`](crate::Executor::from_pool).
+/// Threads of the caller. See [`Executor::from_pool`](crate::Executor::from_pool).
 ///
 /// A pool of rayon:
 ///
@@ -38,18 +38,18 @@ pub trait ThreadPool: Send + Sync {
     /// The number of threads that can work at a time.
     fn nthreads(&self) -> usize;
 
-    /// Calls `f` with each number below `ncalls`, in whatever threads and order, and returns when
-    /// all calls have returned. Calls that are left out cost speed, no results.
+    /// Calls `f` with each number below `ncalls`, in any threads and order, and returns once all
+    /// calls have returned. Omitted calls only cost speed.
     ///
-    /// `f` does not panic. It may wait for a call that has begun: a thread that is within one call
-    /// must not be needed for another to go on.
+    /// `f` does not panic. It may wait for a call that has begun: the progress of one call must not
+    /// depend on a thread that is within another.
     fn run(&self, ncalls: usize, f: &(dyn Fn(usize) + Sync));
 }
 
-/// A pool of the caller, and the threads that are within a call.
+/// A pool of the caller, and its threads that are within a call.
 ///
-/// A thread of rayon that waits for tasks runs others meanwhile, which may be calls of ours. Such a
-/// call could wait for the one under it, which cannot go on before it. So a call that begins within
+/// While a thread of rayon waits for tasks it runs others, which may be calls of ours. The inner
+/// call could wait for the outer one, which cannot continue before it. So a call that begins within
 /// another does nothing; other threads do its work. A call therefore waits only for a thread whose
 /// uppermost `share` began later than its own: there is no circle.
 pub(crate) struct Given {
@@ -57,7 +57,7 @@ pub(crate) struct Given {
     within: Mutex<Vec<ThreadId>>,
 }
 
-// After a panic, what a pool does is its own affair, as with one that is reached otherwise.
+// After a panic, the state of the pool is its own responsibility.
 impl UnwindSafe for Given {}
 impl RefUnwindSafe for Given {}
 
@@ -76,7 +76,7 @@ impl Given {
         let panic: Mutex<Option<Box<dyn Any + Send>>> = Mutex::default();
         let call = |n: usize| {
             let thread = thread::current().id();
-            // The caller may be within a call of an outer `share`, which has to wait for it.
+            // The caller may be within a call of an outer `share`, which must wait for it.
             let is_own = thread == caller && n == 0;
             if !is_own && self.within().contains(&thread) {
                 return;
@@ -89,7 +89,7 @@ impl Given {
             }
         };
         self.pool.run(ncalls, &call);
-        // The work of calls that were left out.
+        // Does the work of omitted calls.
         call(0);
         if let Some(payload) = panic.into_inner().unwrap_or_else(PoisonError::into_inner) {
             resume_unwind(payload);

@@ -29,10 +29,10 @@
 //! No pool belongs to the process. A pool starts its threads when it first has work for them; each
 //! ends when it had no work for two seconds, or when the last clone is dropped.
 //!
-//! A process that forks has one thread in the child. There a clone of an executor starts threads
-//! anew, and touches no lock that a thread of the parent may have held.
+//! A process that forks has one thread in the child. There a clone of an executor starts new
+//! threads, and touches no lock that a thread of the parent may have held.
 //!
-//! On targets without threads, such as a browser, every number of threads is one.
+//! On targets without threads, for example a browser, every number of threads means one.
 #![deny(unsafe_code)]
 #![cfg_attr(
     not(test),

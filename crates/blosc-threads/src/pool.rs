@@ -1,4 +1,4 @@
-//! A pool by number of threads, which a fork does not break.
+//! A pool with a number of threads, which a fork does not break.
 
 use core::num::NonZeroUsize;
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -7,23 +7,23 @@ use std::{process, thread};
 
 use crate::crew::Crew;
 
-/// Threads that are started at need.
+/// Threads that start when they are needed.
 ///
 /// A child of `fork` has the memory of its parent, but not the threads: a lock that one of them
-/// held is never released. So a child leaves the crew of its parent alone, and has one of its own.
+/// held is never released. So a child does not touch the crew of its parent, and has its own.
 pub(crate) struct OwnPool {
-    /// 0 until the processors are counted.
+    /// The number of threads; 0 until the processors are counted.
     nthreads: AtomicUsize,
     /// The process that may touch the crew.
     process: u32,
     crew: Arc<Crew>,
-    /// The pool of a child. Only children lock it, and none waits for it: the lock itself may have
-    /// been held when the child forked.
+    /// The pool of a child. Only children lock it, and none waits for it: a thread may have held
+    /// the lock when the child forked.
     heir: Mutex<Option<Arc<Self>>>,
 }
 
 impl OwnPool {
-    /// A pool of this number of threads, or else of one for each processor.
+    /// A pool with this number of threads, or else with one for each processor.
     pub(crate) fn new(nthreads: Option<NonZeroUsize>) -> Self {
         Self {
             nthreads: AtomicUsize::new(nthreads.map_or(0, NonZeroUsize::get)),
@@ -33,11 +33,11 @@ impl OwnPool {
         }
     }
 
-    /// The number of threads, the caller's among them.
+    /// The number of threads, including the caller's.
     pub(crate) fn nthreads(&self) -> NonZeroUsize {
         let known = NonZeroUsize::new(self.nthreads.load(Ordering::Relaxed));
         known.unwrap_or_else(|| {
-            // It reads files of the system: too long for each call.
+            // It reads files of the system, which takes too long for each call.
             let nthreads = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
             self.nthreads.store(nthreads.get(), Ordering::Relaxed);
             nthreads

@@ -1,16 +1,16 @@
-//! A number of threads, before it is a pool.
+//! A number of threads without a pool.
 
 use core::num::NonZeroUsize;
 
-/// A number of threads. Made an [`Executor`](crate::Executor), it has a pool of its own.
+/// A number of threads. Converted to an [`Executor`](crate::Executor), it has a new pool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Threads {
-    /// Only the caller's.
+    /// Only the caller's thread.
     #[default]
     One,
-    /// As many as there are processors that the process may use.
+    /// As many as the process may use processors.
     Auto,
-    /// At most this number, the caller's among them.
+    /// At most this number, including the caller's.
     N(NonZeroUsize),
 }

@@ -1,4 +1,4 @@
-//! Calls are shared among threads, whatever threads these are.
+//! All kinds of executors share calls among threads.
 
 use core::num::NonZeroUsize;
 use core::panic::AssertUnwindSafe;
@@ -139,7 +139,7 @@ fn an_executor_may_be_dropped_at_any_time() {
     for (n, executor) in all().into_iter().cycle().take(100).enumerate() {
         assert_eq!(sum(&executor, n % 4), SUM);
     }
-    // The last clone is dropped in a thread of its own pool.
+    // A thread of the pool drops the last clone.
     let last = Mutex::new(Some(Executor::threads(3)));
     let executor = last.lock().unwrap().clone().unwrap();
     let barrier = Barrier::new(2);
@@ -152,7 +152,7 @@ fn an_executor_may_be_dropped_at_any_time() {
     assert_eq!(sum(&executor, 3), SUM);
 }
 
-/// A pool that gives its calls to threads in the middle of others, as rayon's do while they wait.
+/// A pool that gives its calls to threads within other calls, as rayon does while threads wait.
 struct Nesting;
 
 impl ThreadPool for Nesting {
@@ -175,6 +175,6 @@ fn no_call_begins_within_another() {
             executor.share(3, &|n| numbers.lock().unwrap().push(n));
         }
     });
-    // Its own call, and the one for what is left.
+    // Its own call, and the one for the rest.
     assert_eq!(numbers.into_inner().unwrap(), [0, 0]);
 }

@@ -28,7 +28,7 @@ fn a_child_goes_on_with_the_executors_of_its_parent() {
     }
 }
 
-/// Locks of the pool are held at some of these moments.
+/// A fork at some of these moments happens while a lock of the pool is held.
 #[test]
 fn a_fork_may_come_at_any_moment() {
     let executor = Executor::threads(3);
@@ -53,7 +53,7 @@ fn a_fork_may_come_at_any_moment() {
     });
 }
 
-/// The child has threads of its own: two calls wait for each other.
+/// The child has its own threads: two calls wait for each other.
 #[test]
 fn a_child_has_several_threads() {
     let executor = Executor::threads(2);

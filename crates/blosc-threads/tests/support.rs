@@ -1,4 +1,4 @@
-//! Executors of all kinds, and work to share.
+//! Executors of all kinds, and work for them.
 
 use core::sync::atomic::{AtomicUsize, Ordering};
 
@@ -25,7 +25,7 @@ impl ThreadPool for Rayon {
     }
 }
 
-/// As `blosc2_set_threads_callback` has it: the caller's thread only waits.
+/// As with `blosc2_set_threads_callback`: the caller's thread only waits.
 pub(crate) struct Callback;
 
 impl ThreadPool for Callback {
@@ -38,7 +38,7 @@ impl ThreadPool for Callback {
     }
 }
 
-/// Makes no call at all.
+/// Makes no call.
 pub(crate) struct Idle;
 
 impl ThreadPool for Idle {

@@ -1,4 +1,4 @@
-//! Axes: a range, where a value lies in it, and ticks at round numbers or dates.
+//! Axes: a range, the position of a value in it, and ticks at round numbers or dates.
 
 mod decimal;
 
@@ -13,15 +13,15 @@ use blosc_dtype::{
 /// A range of values that is drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AxisRange {
-    /// Where it starts.
+    /// Start of the range.
     pub low: f64,
-    /// Where it ends.
+    /// End of the range.
     pub high: f64,
-    /// Do small values come last?
+    /// Whether small values come last.
     pub is_reversed: bool,
     /// The unit of NumPy (`s`, `D`), if values are points in time since 1970.
     pub time_unit: Option<String>,
-    /// Are `low`, `high` and what is drawn logarithms to the base 10 of the values?
+    /// Whether `low`, `high` and the drawn values are logarithms to the base 10.
     pub is_log: bool,
 }
 
@@ -42,21 +42,21 @@ impl FromStr for AxisRange {
 /// A mark of an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tick {
-    /// Where it is.
+    /// Its position.
     pub value: f64,
-    /// What it says.
+    /// Its label.
     pub text: String,
 }
 
 impl AxisRange {
-    /// From `low` to `high`, which are finite; widened if they are one value.
+    /// The range from `low` to `high`, which are finite; it is widened if they are equal.
     #[must_use]
     pub fn new(low: f64, high: f64) -> Self {
         let (low, high) = widened(low, high);
         Self { low, high, is_reversed: false, time_unit: None, is_log: false }
     }
 
-    /// With room on both sides.
+    /// The range with space on both sides.
     #[must_use]
     pub fn padded(self) -> Self {
         let room = (self.high / 25.0) - (self.low / 25.0);
@@ -64,7 +64,7 @@ impl AxisRange {
         Self { low, high: (self.high + room).min(f64::MAX), ..self }
     }
 
-    /// Where a value lies: 0 at the start, 1 at the end.
+    /// The position of a value: 0 at the start, 1 at the end.
     #[must_use]
     pub fn share(&self, value: f64) -> f64 {
         let share = match self.high - self.low {
@@ -93,7 +93,7 @@ impl AxisRange {
         let mut exponent = rough.log10().floor();
         let (mut factor, mut step) = (1, f64::INFINITY);
         for candidate in [1_u8, 2, 5, 10] {
-            // The nearest float, which a power of a float is not always.
+            // Parsing gives the nearest float; a power of a float may differ.
             let size = format!("{candidate}e{exponent}").parse().unwrap_or(0.0);
             if self.count(size) <= max_ticks as f64 {
                 (factor, step) = (i128::from(candidate), size);
@@ -103,13 +103,13 @@ impl AxisRange {
         if factor == 10 {
             (factor, exponent) = (1, exponent + 1.0);
         }
-        // Ticks are multiples of the step: their digits are counted, and not those of floats.
+        // Ticks are multiples of the step: counting their digits avoids the rounding of floats.
         let (first, last) = ((self.low / step - 1e-6).ceil(), (self.high / step + 1e-6).floor());
         let steps = (0..max_ticks).map(|n| first + n as f64).take_while(|n| *n <= last);
         let steps: Vec<f64> = steps.collect();
         let values: Vec<f64> =
             steps.iter().map(|n| (n * step).clamp(self.low, self.high)).collect();
-        // A step of few digits of a float would not be where it is said to be.
+        // A step of a few float digits would not be at the position of its label.
         let is_fine = step < 4.0 * f64::EPSILON * self.low.abs().max(self.high.abs());
         let distinct = values.windows(2).all(|pair| pair[0] < pair[1]);
         if !step.is_normal() || is_fine || !distinct || values.is_empty() {
@@ -123,7 +123,7 @@ impl AxisRange {
         values.into_iter().zip(texts).map(|(value, text)| Tick { value, text }).collect()
     }
 
-    /// Ticks at both ends, where no round numbers lie between them.
+    /// Ticks at both ends, if no round numbers lie between them.
     fn end_ticks(&self, max_ticks: usize) -> Vec<Tick> {
         let tick = |value: f64, text: String| Tick { value, text };
         let low = tick(self.low, short_number(self.low));
@@ -134,12 +134,12 @@ impl AxisRange {
         if low.text != high && (way.is_infinite() || way > self.low.abs() * 1e-3) {
             return vec![low, tick(self.high, high)];
         }
-        // Both are near each other, so that the difference is exact.
+        // Both are close to each other, so the difference is exact.
         let digits = decimal::shortest(&self.low.to_string(), &format!("{:e}", self.low));
         vec![tick(self.low, digits), tick(self.high, format!("+{}", short_number(way)))]
     }
 
-    /// Ticks at powers of ten, or at round numbers where there are few powers.
+    /// Ticks at powers of ten, or at round numbers if there are few powers.
     fn log_ticks(&self, max_ticks: usize) -> Vec<Tick> {
         let powers = self.count(1.0);
         if powers >= 2.0 {
@@ -157,12 +157,12 @@ impl AxisRange {
         ticks.filter(|tick| (self.low..=self.high).contains(&tick.value)).collect()
     }
 
-    /// A value of the axis, for people.
+    /// A value of the axis as text.
     pub(crate) fn text(&self, value: f64) -> String {
         short_number(if self.is_log { 10f64.powf(value) } else { value })
     }
 
-    /// How many multiples of `step` there are, more or less.
+    /// Approximate number of multiples of `step`.
     fn count(&self, step: f64) -> f64 {
         (self.high / step).floor() - (self.low / step).ceil() + 1.0
     }
@@ -235,7 +235,7 @@ impl AxisRange {
 /// Seconds of a day.
 const DAY: f64 = 86_400.0;
 
-/// Steps of clocks and calendars, as far as they are of one length.
+/// Steps of clocks and calendars that have a fixed length.
 const CLOCK_STEPS: [f64; 17] = [
     1.0,
     2.0,
@@ -259,7 +259,7 @@ const CLOCK_STEPS: [f64; 17] = [
 /// A million years.
 const MAX_DATE_SECONDS: f64 = 1e6 * 366.0 * DAY;
 
-/// Seconds of a unit of NumPy; `None` for months and years, which differ.
+/// Seconds of a unit of NumPy; `None` for months and years, which vary.
 fn seconds_of_unit(unit: &str) -> Option<f64> {
     Some(match unit {
         "W" => 7.0 * DAY,
@@ -358,7 +358,7 @@ mod tests {
                 distinct.sort();
                 distinct.dedup();
                 assert_eq!(distinct.len(), found.len(), "{low} to {high}: {found:?}");
-                // The text of a tick is where it stands.
+                // The text of a tick gives its position.
                 let (mut base, size) = (0.0, (high - low).max(f64::EPSILON * low.abs()));
                 for tick in AxisRange::new(low, high).ticks(max_ticks) {
                     let said = read(&tick.text, &mut base);
@@ -369,7 +369,7 @@ mod tests {
         }
     }
 
-    /// The number that a text tells of, also as the way from the last whole number, which is `base`.
+    /// The number in a text, which may be relative to the last whole number, `base`.
     fn read(text: &str, base: &mut f64) -> f64 {
         if let Ok(number) = text.parse::<f64>()
             && !text.starts_with('+')
@@ -442,7 +442,7 @@ mod tests {
             ["1970-01-01T00:00", "1970-01-01T01:00", "1970-01-01T02:00"]
         );
         assert_eq!(texts(0.0, 40_000.0, "ms").len(), 3);
-        // Dates that no calendar has are numbers.
+        // Dates outside of any calendar are numbers.
         assert!(!texts(0.0, 9e18, "D").is_empty());
         assert!(!texts(-9.2e18, 9.2e18, "s").is_empty());
         assert!(!texts(0.0, 5.0, "Y").is_empty());

@@ -1,4 +1,4 @@
-//! A scene as shapes on a plane of pixels: frame, ticks, texts, and what is drawn.
+//! A scene as shapes on a plane of pixels: frame, ticks, texts, and the content.
 
 use crate::{
     axis::{AxisRange, Tick},
@@ -44,7 +44,7 @@ pub(crate) enum Shape {
     },
 }
 
-/// Which part of a text is at its position.
+/// The part of a text that is at its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Anchor {
     Start,
@@ -318,7 +318,7 @@ impl Canvas {
         flush(&mut points, &mut self.shapes);
     }
 
-    /// NaN below the line, infinities at the edges that they are beyond.
+    /// Marks NaN below the line, and infinities at the edges beyond which they lie.
     fn marks(&mut self, area: &Area, line: &Line, x: &dyn Fn(usize) -> f64) {
         let width = (area.width() / line.columns.len().max(1) as f64).clamp(2.0, 8.0);
         for (n, column) in line.columns.iter().enumerate() {

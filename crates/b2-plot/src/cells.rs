@@ -13,9 +13,9 @@ use crate::{
 pub struct Cell {
     /// The character, of one column.
     pub symbol: char,
-    /// Its colour.
+    /// Colour of the character.
     pub fore: Option<Rgb>,
-    /// The colour around it.
+    /// Colour of the background.
     pub back: Option<Rgb>,
 }
 
@@ -31,16 +31,16 @@ pub struct Cells {
     pub width: usize,
     /// Rows.
     pub height: usize,
-    /// Row after row.
+    /// The cells, row after row.
     pub cells: Vec<Cell>,
 }
 
-/// The end of colours, if there are any.
+/// The escape sequence that ends colours, if there are any.
 fn reset(colors: (Option<Rgb>, Option<Rgb>)) -> &'static str {
     if colors == (None, None) { "" } else { "\x1b[0m" }
 }
 
-/// The escape sequence of a colour, of the character (38) or of the ground (48).
+/// The escape sequence of a colour, of the character (38) or of the background (48).
 fn sequence(layer: u8, Rgb(r, g, b): Rgb, is_true_color: bool) -> String {
     if is_true_color {
         return format!("\x1b[{layer};2;{r};{g};{b}m");
@@ -49,7 +49,7 @@ fn sequence(layer: u8, Rgb(r, g, b): Rgb, is_true_color: bool) -> String {
     format!("\x1b[{layer};5;{}m", 16 + 36 * level(r) + 6 * level(g) + level(b))
 }
 
-/// Parts of a picture in characters: those of the labels of ticks, and of the plane between axes.
+/// Parts of a picture in characters: the tick labels, and the plane between the axes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plane {
     left: usize,
@@ -59,13 +59,13 @@ pub(crate) struct Plane {
 }
 
 impl Plane {
-    /// The marks of the y axis.
+    /// The ticks of the y axis.
     fn y_ticks(&self, scene: &Scene) -> Vec<Tick> {
         scene.y.ticks((self.height / 3).max(2))
     }
 
-    /// Makes room for the labels of the y axis, but no more than a third of the picture: a label
-    /// that is cut would be a wrong number.
+    /// Widens the space for the labels of the y axis to at most a third of the picture: a cut label
+    /// would be a wrong number.
     fn widen_margin(&mut self, scene: &Scene) {
         if self.left == 0 {
             return;
@@ -77,8 +77,8 @@ impl Plane {
     }
 }
 
-/// The plane of a picture of `width` by `height` characters. Labels of the y axis have eight, or
-/// the room that [`Plane::widen_margin`] makes.
+/// The plane of a picture of `width` by `height` characters. Labels of the y axis have eight
+/// characters, unless [`Plane::widen_margin`] widens their space.
 pub(crate) fn plane(width: usize, height: usize) -> Plane {
     let left = if width < 40 { 0 } else { 10 };
     let (above, below) = if height < 10 { (0, 1) } else { (1, 3) };
@@ -90,7 +90,7 @@ pub(crate) fn plane(width: usize, height: usize) -> Plane {
     }
 }
 
-/// Draws a scene. Without colours, shades stand for those of a map.
+/// Draws a scene. Without colours, shades replace those of a map.
 pub(crate) fn draw(scene: &Scene, width: usize, height: usize, has_colors: bool) -> Cells {
     let mut cells = Cells::new(width, height);
     let mut plane = plane(width, height);
@@ -114,7 +114,7 @@ pub(crate) fn draw(scene: &Scene, width: usize, height: usize, has_colors: bool)
 }
 
 impl Cells {
-    /// Blanks.
+    /// Blank cells.
     #[must_use]
     pub fn new(width: usize, height: usize) -> Self {
         Self { width, height, cells: vec![Cell::BLANK; width.saturating_mul(height)] }
@@ -125,8 +125,8 @@ impl Cells {
         self.cells.iter().skip(row.saturating_mul(self.width)).take(self.width)
     }
 
-    /// The lines with their colours as escape sequences: all colours, or the nearest of the 216
-    /// that every terminal with colours has. Lines end with their text.
+    /// The lines with their colours as escape sequences: all colours, or the nearest of the 216 of
+    /// every colour terminal. Lines have no blanks at their end.
     #[must_use]
     pub fn escaped(&self, is_true_color: bool) -> String {
         let mut text = String::new();
@@ -217,7 +217,7 @@ impl Cells {
         }
     }
 
-    /// NaN below the line, infinities at the edges that they are beyond.
+    /// Marks NaN below the line, and infinities at the edges beyond which they lie.
     fn marks(&mut self, plane: &Plane, line: &Line, x: &dyn Fn(usize) -> f64) {
         for (n, column) in line.columns.iter().enumerate() {
             let col = plane.left + position(x(n), plane.width);
@@ -333,7 +333,7 @@ impl Cells {
     }
 }
 
-/// A shade for a share of the range; what is not a number is a cross.
+/// A shade for a share of the range; NaN is a cross.
 fn shade(mean: f64, values: &AxisRange) -> char {
     const SHADES: [char; 5] = [' ', '░', '▒', '▓', '█'];
     match mean.is_finite() {
@@ -342,14 +342,14 @@ fn shade(mean: f64, values: &AxisRange) -> char {
     }
 }
 
-/// Which of `count` places a share of the way lies in.
+/// The index of the part, of `count` equal ones, in which a share lies.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "is clamped")]
 fn position(share: f64, count: usize) -> usize {
     let last = count.saturating_sub(1);
     ((share.clamp(0.0, 1.0) * last as f64).round() as usize).min(last)
 }
 
-/// A text that fits into `room` characters.
+/// A text, shortened to `room` characters.
 pub(crate) fn shortened(text: &str, room: usize) -> String {
     if text.chars().count() <= room {
         return text.to_owned();

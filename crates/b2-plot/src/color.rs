@@ -1,21 +1,21 @@
-//! Colours: those of lines, and a map from 0..=1 that people with any eyes can read.
+//! Colours: those of lines, and a map from 0..=1 that colour-blind people can read.
 
 /// Red, green, blue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rgb(pub u8, pub u8, pub u8);
 
-/// The ground of a picture.
+/// The background of a picture.
 pub const WHITE: Rgb = Rgb(255, 255, 255);
-/// Texts.
+/// The colour of texts.
 pub const INK: Rgb = Rgb(40, 40, 40);
 /// Lines around a picture.
 pub const FRAME: Rgb = Rgb(110, 110, 110);
 /// Lines across a picture, at its ticks.
 pub const GRID: Rgb = Rgb(226, 226, 226);
-/// What is not a number, which no colour of the map is near to.
+/// NaN: unlike any colour of the map.
 pub const NAN: Rgb = Rgb(214, 39, 160);
 
-/// The lines of a picture, one after the other.
+/// The colours of successive lines.
 pub const LINES: [Rgb; 6] = [
     Rgb(31, 119, 180),
     Rgb(214, 97, 10),
@@ -40,7 +40,7 @@ const VIRIDIS: [Rgb; 11] = [
     Rgb(253, 231, 37),
 ];
 
-/// The colour of a share of the way from the least to the largest value.
+/// The colour at a share of the range from the least to the largest value.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0..=10")]
 #[must_use]
 pub fn map(share: f64) -> Rgb {

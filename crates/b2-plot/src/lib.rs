@@ -4,11 +4,11 @@
 //! numbers --Line, Map, Histogram--> what a picture can show --Scene--> png, svg, cells
 //! ```
 //!
-//! Numbers come piece by piece, and no more of them is kept than a picture can show: the least and
-//! the largest of each column of pixels, the mean of each cell, a count for each bar. Where they
-//! come from, and where a picture goes to, is up to the caller: nothing here opens a file, asks a
-//! clock or knows a terminal. It runs in a web browser too. The same numbers give the same bytes on
-//! every machine.
+//! Numbers come in pieces, and only as many are kept as a picture can show: the least and the
+//! largest of each column of pixels, the mean of each cell, a count for each bar. The caller
+//! decides about the source of the numbers and the destination of a picture: the crate opens no
+//! file, reads no clock and knows no terminal. It also runs in a web browser. The same numbers give
+//! the same bytes on every machine.
 //!
 //! ```
 //! use b2_plot::{AxisRange, Content, Line, Scene};
@@ -38,9 +38,8 @@
 //!
 //! # Limits
 //!
-//! A picture takes 3 bytes for each pixel, so the caller limits its size. Texts may come from
-//! strangers: SVG escapes them, PNG draws what its font has (Latin letters), and [`Cells`] keep
-//! them as they are.
+//! A picture takes 3 bytes for each pixel, so the caller limits its size. Texts may be untrusted:
+//! SVG escapes them, PNG draws the letters of its font (Latin), and [`Cells`] keep them unchanged.
 
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 #![forbid(unsafe_code)]

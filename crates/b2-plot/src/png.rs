@@ -1,4 +1,4 @@
-//! Pixels as a file: the chunks of PNG (third edition) that a picture of three bytes a pixel needs.
+//! Pixels as a file: the chunks of PNG (third edition) for a picture with three bytes per pixel.
 
 use miniz_oxide::deflate::compress_to_vec_zlib;
 
@@ -10,7 +10,7 @@ pub(crate) fn encode(width: usize, rgb: &[u8]) -> Vec<u8> {
     let row_nbytes = (3 * width).max(1);
     let side = |len: usize| u32::try_from(len).unwrap_or(u32::MAX).to_be_bytes();
     let mut header = [side(width), side(rgb.len() / row_nbytes)].concat();
-    // Eight bits a sample, colours without alpha; then the only methods there are; not interlaced.
+    // Eight bits per sample, colours without alpha; then the only defined methods; not interlaced.
     header.extend([8, 2, 0, 0, 0]);
     let mut file = b"\x89PNG\r\n\x1a\n".to_vec();
     chunk(&mut file, *b"IHDR", &header);
@@ -19,7 +19,7 @@ pub(crate) fn encode(width: usize, rgb: &[u8]) -> Vec<u8> {
     file
 }
 
-/// Rows as differences from the row above (filter 2): plots are made of rectangles.
+/// Rows as differences from the row above (filter 2): plots consist of rectangles.
 fn filtered(row_nbytes: usize, rgb: &[u8]) -> Vec<u8> {
     const UP: u8 = 2;
     let none = vec![0; row_nbytes];

@@ -1,4 +1,4 @@
-//! A canvas as pixels, and pixels as PNG. Texts are drawn with a font of bitmaps.
+//! A canvas as pixels, and pixels as PNG. A bitmap font draws the texts.
 
 use noto_sans_mono_bitmap::{FontWeight, RasterHeight, get_raster};
 
@@ -25,7 +25,7 @@ pub(crate) fn png(canvas: &Canvas) -> Vec<u8> {
     pixels.png()
 }
 
-/// Pixels of one colour as PNG: cells of a map, row after row.
+/// Pixels of one colour each as PNG: cells of a map, row after row.
 pub(crate) fn cells_png(ncols: usize, colors: &[Rgb]) -> Vec<u8> {
     let rgb: Vec<u8> = colors.iter().flat_map(|Rgb(r, g, b)| [*r, *g, *b]).collect();
     png::encode(ncols, &rgb)
@@ -74,7 +74,7 @@ impl Pixels {
         }
     }
 
-    /// Fills a rectangle, at whole pixels.
+    /// Fills a rectangle of whole pixels.
     pub(crate) fn rect(&mut self, at: (f64, f64), size: (f64, f64), color: Rgb) {
         for y in whole(at.1)..whole(at.1 + size.1) {
             for x in whole(at.0)..whole(at.0 + size.0) {
@@ -134,7 +134,7 @@ impl Pixels {
         }
     }
 
-    /// A letter in its box; an upright one reads from below.
+    /// Draws a letter in its box; an upright one reads from below.
     pub(crate) fn letter(&mut self, x: i32, y: i32, letter: char, is_upright: bool, color: Rgb) {
         let raster = |letter| get_raster(letter, FontWeight::Regular, RasterHeight::Size16);
         let Some(raster) = raster(letter).or_else(|| raster('?')) else { return };

@@ -1,5 +1,5 @@
-//! Any number of values to what a picture can show: least and largest of each column of pixels of a
-//! line, the mean of each cell of a map, counts of a histogram.
+//! Reduces any number of values to those that a picture can show: least and largest of each column
+//! of pixels of a line, the mean of each cell of a map, counts of a histogram.
 
 use core::ops::Range;
 
@@ -14,13 +14,13 @@ fn part(n: u64, count: u64, len: u64) -> Range<u64> {
     end(n)..end(n + 1)
 }
 
-/// The part that an item lies in.
+/// The part that contains an item.
 fn part_of(item: u64, count: u64, len: u64) -> u64 {
     let n = ((u128::from(item) + 1) * u128::from(count) - 1) / u128::from(len.max(1));
     u64::try_from(n).unwrap_or(u64::MAX).min(count.saturating_sub(1))
 }
 
-/// The index of a part in a list, which holds all parts.
+/// The index of a part in the list of all parts.
 fn index(part: u64) -> usize {
     usize::try_from(part).unwrap_or(usize::MAX)
 }
@@ -28,41 +28,41 @@ fn index(part: u64) -> usize {
 /// Values over positions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// Items before they were reduced.
+    /// Number of items before reducing.
     pub len: u64,
-    /// What is drawn, from left to right.
+    /// The drawn columns, from left to right.
     pub columns: Vec<LineColumn>,
-    /// What is not drawn as a value.
+    /// Counts of values that are not finite.
     pub tally: Tally,
 }
 
-/// What the items of one column of pixels are like.
+/// The items of one column of pixels.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LineColumn {
-    /// The least and the largest.
+    /// The least and the largest value.
     pub extent: Extent,
     /// The first finite value; NaN if there is none.
     pub first: f64,
     /// The last finite value; NaN if there is none.
     pub last: f64,
-    /// Is one of them NaN?
+    /// Whether one of them is NaN.
     pub has_nan: bool,
-    /// Is one of them infinite?
+    /// Whether one of them is infinity.
     pub has_above: bool,
-    /// Is one of them infinite and negative?
+    /// Whether one of them is negative infinity.
     pub has_below: bool,
 }
 
 impl Line {
-    /// For `len` values, in at most `max_columns` columns.
+    /// A line of `len` values, in at most `max_columns` columns.
     #[must_use]
     pub fn new(len: u64, max_columns: usize) -> Self {
         let ncolumns = usize::try_from(len).unwrap_or(usize::MAX).min(max_columns.max(1));
         Self { len, ..Self::of_columns(ncolumns) }
     }
 
-    /// For any number of values over positions that [`add_over`](Self::add_over) is told: each
-    /// column is an equal part of the way from the first to the last of them.
+    /// A line of any number of values over the positions given to [`add_over`](Self::add_over):
+    /// each column is an equal part of the range from the first to the last position.
     #[must_use]
     pub fn of_columns(ncolumns: usize) -> Self {
         let len = ncolumns as u64;
@@ -77,7 +77,8 @@ impl Line {
         Self { len, columns: vec![empty; ncolumns], tally: Tally::default() }
     }
 
-    /// Adds values over their positions, which lie from `low` to `high`; others are left out.
+    /// Adds values over their positions, which range from `low` to `high`; other positions are
+    /// ignored.
     pub fn add_over(&mut self, [low, high]: [f64; 2], positions: &[f64], values: &[f64]) {
         self.tally.count(values);
         let last = self.columns.len().saturating_sub(1);
@@ -94,7 +95,7 @@ impl Line {
         }
     }
 
-    /// Adds the values from position `start` on; they come in order.
+    /// Adds the values from position `start` on, in ascending order.
     pub fn add(&mut self, start: u64, mut values: &[f64]) {
         self.tally.count(values);
         let (count, len) = (self.columns.len() as u64, self.len);
@@ -119,7 +120,7 @@ impl Line {
         (part.start as f64 + part.end.saturating_sub(1) as f64) / 2.0
     }
 
-    /// The least and the largest of all.
+    /// The least and the largest value of the line.
     #[must_use]
     pub fn extent(&self) -> Extent {
         self.columns.iter().fold(Extent::EMPTY, |extent, column| extent.join(column.extent))
@@ -142,13 +143,13 @@ impl LineColumn {
         self.last = last.unwrap_or(self.last);
     }
 
-    /// Is there no value at all, so that a line goes on after that?
+    /// Whether there is no value at all; a line continues across this column.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         !(self.is_drawn() || self.has_nan || self.has_above || self.has_below)
     }
 
-    /// Is there a finite value?
+    /// Whether there is a finite value.
     #[must_use]
     pub fn is_drawn(&self) -> bool {
         self.extent.ends().is_some()
@@ -158,20 +159,20 @@ impl LineColumn {
 /// Values over positions of two dimensions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Map {
-    /// Rows and columns of values before they were reduced.
+    /// Rows and columns of values before reducing.
     pub lens: [u64; 2],
-    /// Rows of cells.
+    /// Number of rows of cells.
     pub nrows: usize,
-    /// Columns of cells.
+    /// Number of columns of cells.
     pub ncols: usize,
     sums: Vec<f64>,
     counts: Vec<u64>,
-    /// What is not drawn as a value.
+    /// Counts of values that are not finite.
     pub tally: Tally,
 }
 
 impl Map {
-    /// For rows and columns of values, in at most as many cells.
+    /// A map of rows and columns of values, in at most as many cells.
     #[must_use]
     pub fn new(lens: [u64; 2], max_rows: usize, max_cols: usize) -> Self {
         let cells = |len: u64, max: usize| usize::try_from(len).unwrap_or(usize::MAX).min(max);

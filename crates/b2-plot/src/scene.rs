@@ -1,4 +1,4 @@
-//! All that a picture shows, whatever it is drawn as.
+//! The content of a picture in any format.
 
 use crate::{
     Extent, Histogram,
@@ -14,32 +14,32 @@ use crate::{
 /// A picture before it has a size: content, axes and texts.
 #[derive(Clone, Debug)]
 pub struct Scene {
-    /// Above it.
+    /// Text above the picture.
     pub title: String,
-    /// Below the x axis.
+    /// Text below the x axis.
     pub x_label: String,
-    /// Beside the y axis.
+    /// Text beside the y axis.
     pub y_label: String,
     /// Values from left to right.
     pub x: AxisRange,
     /// Values from the bottom to the top.
     pub y: AxisRange,
-    /// What is said below it, as how many values are NaN.
+    /// Remarks below the picture, for example the number of NaN values.
     pub notes: Vec<Note>,
-    /// What is drawn between the axes.
+    /// The content between the axes.
     pub content: Content,
 }
 
 /// A remark, with the colour that it explains.
 #[derive(Clone, Debug)]
 pub struct Note {
-    /// The colour that it is about.
+    /// The colour that it explains.
     pub color: Option<Rgb>,
-    /// What is said.
+    /// Text of the remark.
     pub text: String,
 }
 
-/// What is drawn between the axes.
+/// The content between the axes.
 #[derive(Clone, Debug)]
 pub enum Content {
     /// Values over positions.
@@ -48,7 +48,7 @@ pub enum Content {
         lines: Vec<(String, Line)>,
         /// The value of the x axis at the first position.
         start: f64,
-        /// From one position to the next, on the x axis.
+        /// Distance between positions on the x axis.
         step: f64,
     },
     /// Values over positions of two dimensions, as colours.
@@ -57,7 +57,7 @@ pub enum Content {
         map: Map,
         /// The range of the colours.
         values: AxisRange,
-        /// What the values are.
+        /// Name of the values.
         label: String,
     },
     /// The bars of a histogram.
@@ -70,14 +70,14 @@ impl Content {
         Self::Lines { lines: lines.into_iter().collect(), start: 0.0, step: 1.0 }
     }
 
-    /// A map whose colours go from its least to its largest mean.
+    /// A map with colours from its least to its largest mean.
     #[must_use]
     pub fn map(map: Map) -> Self {
         let (low, high) = map.extent().ends().unwrap_or((0.0, 1.0));
         Self::Map { map, values: AxisRange::new(low, high), label: String::new() }
     }
 
-    /// The least and the largest value that is drawn.
+    /// The least and the largest drawn value.
     #[must_use]
     pub fn extent(&self) -> Extent {
         match self {
@@ -95,8 +95,8 @@ impl Content {
 }
 
 impl Scene {
-    /// A scene with axes as wide as its content. Several lines are named below it; the first row of
-    /// a map is above the others.
+    /// A scene whose axes fit its content. Several lines are named below it; the first row of a map
+    /// is at the top.
     #[must_use]
     pub fn new(title: impl Into<String>, content: Content) -> Self {
         let (x, y) = axes(&content);
@@ -116,19 +116,19 @@ impl Scene {
         Self { title: title.into(), x_label: String::new(), y_label, x, y, notes, content }
     }
 
-    /// A file of PNG, of `width` by `height` pixels: 160 by 120 or more to be legible.
+    /// A PNG file of `width` by `height` pixels, which is legible from 160 by 120 on.
     #[must_use]
     pub fn png(&self, width: u32, height: u32) -> Vec<u8> {
         raster::png(&Canvas::new(self, width, height))
     }
 
-    /// A file of SVG, of `width` by `height` pixels at its own size.
+    /// An SVG file with a size of `width` by `height` pixels.
     #[must_use]
     pub fn svg(&self, width: u32, height: u32) -> String {
         svg::svg(&Canvas::new(self, width, height))
     }
 
-    /// Characters: `width` columns in `height` rows. Without colours, shades stand for those of a
+    /// Characters: `width` columns in `height` rows. Without colours, shades replace those of a
     /// map.
     #[must_use]
     pub fn cells(&self, width: usize, height: usize, has_colors: bool) -> Cells {
@@ -136,7 +136,7 @@ impl Scene {
     }
 }
 
-/// Says which lines look flat because others reach much further.
+/// A remark on lines that look flat because others have a much larger range.
 fn flat(lines: &[(String, Line)]) -> Option<String> {
     let span = |line: &Line| line.extent().ends().map(|(low, high)| high - low);
     let all = lines.iter().fold(Extent::EMPTY, |all, (_, line)| all.join(line.extent())).ends()?;
@@ -149,7 +149,7 @@ fn flat(lines: &[(String, Line)]) -> Option<String> {
     (!names.is_empty()).then(text)
 }
 
-/// A line that reaches less than this part of the axis looks flat.
+/// A line with a range below this part of the axis looks flat.
 const FLAT_SHARE: f64 = 50.0;
 
 /// The ranges that show all of the content.
@@ -177,24 +177,24 @@ fn axes(content: &Content) -> (AxisRange, AxisRange) {
     }
 }
 
-/// Columns and rows of numbers that a picture has room for: more of them show nothing more.
+/// Columns and rows of numbers that fit into a picture: more of them would not be visible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Room {
-    /// From left to right.
+    /// Number of columns, from left to right.
     pub columns: usize,
-    /// From top to bottom.
+    /// Number of rows, from top to bottom.
     pub rows: usize,
 }
 
 impl Room {
-    /// Of a picture of `width` by `height` pixels.
+    /// The room of a picture of `width` by `height` pixels.
     #[must_use]
     pub fn of_pixels(width: u32, height: u32) -> Self {
         let room = |len: u32, margin: u32| len.saturating_sub(margin).max(16) as usize;
         Self { columns: room(width, 100), rows: room(height, 90) }
     }
 
-    /// Of `width` by `height` characters, which show two rows of a map each if there are colours.
+    /// The room of `width` by `height` characters, each of which shows two rows of a map in colour.
     #[must_use]
     pub fn of_cells(width: usize, height: usize, has_colors: bool) -> Self {
         let plane = cells::plane(width, height);

@@ -1,4 +1,4 @@
-//! A canvas as SVG. The cells of a map are one picture in it.
+//! A canvas as SVG, in which the cells of a map are one embedded picture.
 
 use core::fmt::Write;
 
@@ -25,7 +25,7 @@ pub(crate) fn svg(canvas: &Canvas) -> String {
 }
 
 fn write(text: &mut String, shape: &Shape) {
-    // Nothing is refused by a String.
+    // Writing to a String never fails.
     let _always = match shape {
         Shape::Rect { x, y, width, height, color } => writeln!(
             text,
@@ -84,7 +84,7 @@ fn write(text: &mut String, shape: &Shape) {
     };
 }
 
-/// A tenth of a pixel is enough.
+/// A coordinate, rounded to a tenth of a pixel.
 fn short(at: f64) -> String {
     let text = format!("{:.1}", if at.is_finite() { at } else { 0.0 });
     let text = text.strip_suffix(".0").unwrap_or(&text);
@@ -95,7 +95,7 @@ fn hex(Rgb(r, g, b): Rgb) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
 }
 
-/// A text as XML has it; what XML cannot say is a question mark.
+/// A text, escaped for XML; characters that XML forbids become question marks.
 fn escaped(text: &str) -> String {
     let mut escaped = String::new();
     for letter in text.chars() {

@@ -1,4 +1,4 @@
-//! Cells as a file of PNG: a terminal as it looks, with the font of pictures.
+//! Cells as a PNG file: a picture of a terminal, with the font of pictures.
 
 use crate::{
     cells::{Cell, Cells},
@@ -11,8 +11,7 @@ const WIDTH: u8 = 7;
 const HEIGHT: u8 = 17;
 
 impl Cells {
-    /// A file of PNG, of 7 by 17 pixels for each cell; `fore` and `back` are the colours of the
-    /// terminal.
+    /// A PNG file with 7 by 17 pixels for each cell; `fore` and `back` are the default colours.
     #[must_use]
     pub fn png(&self, fore: Rgb, back: Rgb) -> Vec<u8> {
         let side = |cells: usize, len: u8| {
@@ -45,7 +44,7 @@ fn draw(pixels: &mut Pixels, cell: &Cell, (x, y): (i32, i32), colors: (Rgb, Rgb)
     }
 }
 
-/// Lines, blocks and dots, which the font does not have, as rectangles.
+/// Rectangles for lines, blocks and dots, which the font lacks.
 fn parts(letter: char) -> Vec<[f64; 4]> {
     const RIGHT: [f64; 4] = [3.5, 3.8, 8.0, 4.2];
     const LEFT: [f64; 4] = [0.0, 3.8, 5.0, 4.2];

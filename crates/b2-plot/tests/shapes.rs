@@ -1,4 +1,4 @@
-//! Where things are drawn.
+//! Positions of drawn shapes.
 
 use b2_plot::{AxisRange, Cells, Content, Histogram, Line, Map, Note, Rgb, Scene, color};
 

@@ -1,11 +1,11 @@
-//! Texts of numbers that are whole multiples of a power of ten: exact, since no float is printed.
+//! Exact texts of whole multiples of a power of ten: no float is printed.
 
-/// Letters of a tick: longer ones are told as the way from a number that is near.
+/// Longest tick label; longer ones are written relative to a nearby number.
 const MAX_TICK_LEN: usize = 10;
 
-/// Texts of `digits`, in units of `10^exponent`, which rise. They are short and differ: where they
-/// would be long, the first is told as a number that is near all of them, and each as the way from
-/// it.
+/// Texts of ascending `digits`, in units of `10^exponent`. They are short and distinct: if they
+/// would be long, the first shows a number near all of them, and each shows its distance from that
+/// number.
 pub(super) fn told_apart(digits: &[i128], exponent: i32, is_plain: bool) -> Vec<String> {
     let all = |text: fn(i128, i32) -> String| -> Vec<String> {
         digits.iter().map(|it| text(*it, exponent)).collect()
@@ -22,7 +22,7 @@ pub(super) fn told_apart(digits: &[i128], exponent: i32, is_plain: bool) -> Vec<
     if longest(&texts) <= MAX_TICK_LEN || *first <= 0 && *last >= 0 {
         return texts;
     }
-    // As many digits as are the same in all of them.
+    // Finds the digits that all of them share.
     let mut unit = 1_i128;
     while unit <= last - first {
         unit *= 10;
@@ -33,7 +33,7 @@ pub(super) fn told_apart(digits: &[i128], exponent: i32, is_plain: bool) -> Vec<
         let sign = if digits > base { "+" } else { "" };
         match digits == base {
             true => name.clone(),
-            // The number itself stands at the first tick, and where it is.
+            // The first tick shows the nearby number, and its own distance from it.
             false if n == 0 => format!("{name}{sign}{}", short(digits - base, exponent)),
             false => format!("{sign}{}", short(digits - base, exponent)),
         }
@@ -55,7 +55,7 @@ fn short(digits: i128, exponent: i32) -> String {
     shortest(&plain(digits, exponent), &scientific(digits, exponent))
 }
 
-/// `0.0012`, with the places that the unit has.
+/// `0.0012`, with as many decimals as the unit has.
 fn plain(digits: i128, exponent: i32) -> String {
     let places = exponent.unsigned_abs() as usize;
     if exponent >= 0 {

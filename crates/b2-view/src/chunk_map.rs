@@ -1,28 +1,28 @@
-//! Chunks as colours that say how well they compress.
+//! Chunks as colours of their compression ratios.
 
 use b2_plot::{Rgb, color};
 
 use crate::{source::Chunks, text::count};
 
-/// The chunks that are shown.
+/// The visible chunks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChunkMap {
-    /// Chunks side by side.
+    /// Number of chunks per row.
     pub columns: u64,
-    /// A colour for each: dark for what is stored as it is, bright for a tenth of it or less;
-    /// `None` if it cannot be read.
+    /// A colour for each: dark for a chunk that is stored uncompressed, bright for a tenth of its
+    /// size or less; `None` if the chunk cannot be read.
     pub colors: Vec<Option<Rgb>>,
-    /// Which chunks of how many.
+    /// The numbers of the visible chunks, and their total.
     pub text: String,
-    /// The place of the chunk under the cursor among the colours.
+    /// The index in `colors` of the chunk under the cursor.
     pub cursor: Option<usize>,
     /// Its number, sizes and ratio.
     pub cursor_text: String,
 }
 
 impl ChunkMap {
-    /// The chunks from `first` on, in at most that many columns and rows. Chunks of an array lie as
-    /// in its grid, as far as that is narrow enough and has more than one side by side.
+    /// The chunks from `first` on, in at most `max_columns` columns and `rows` rows. Chunks of an
+    /// array are arranged as in its grid, if it is narrow enough and has more than one column.
     pub(crate) fn new(
         chunks: &dyn Chunks,
         (first, cursor): (u64, u64),
@@ -57,7 +57,7 @@ impl ChunkMap {
     }
 }
 
-/// Chunks side by side.
+/// Number of chunks per row.
 pub(crate) fn columns(chunks: &dyn Chunks, max_columns: u64) -> u64 {
     let grid = chunks.grid().filter(|grid| grid.len() > 1);
     let across = grid.and_then(|grid| grid.last().copied());

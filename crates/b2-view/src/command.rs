@@ -1,47 +1,47 @@
-//! What can be done to a view, whatever keys or buttons say it.
+//! The commands of a view, independent of keys and buttons.
 
-/// One step.
+/// One command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
-    /// To the row, the member or the chunks above.
+    /// Moves to the row, the member or the chunks above.
     Up,
-    /// To those below.
+    /// Moves to the row, the member or the chunks below.
     Down,
-    /// To the column before.
+    /// Moves to the column before.
     Left,
-    /// To the column after.
+    /// Moves to the column after.
     Right,
-    /// As many rows up as are shown.
+    /// Moves up by a page.
     PageUp,
-    /// As many rows down as are shown.
+    /// Moves down by a page.
     PageDown,
-    /// To the first row and column.
+    /// Moves to the first row and column.
     Home,
-    /// To the last row.
+    /// Moves to the last row.
     End,
-    /// Between the list of members and the selected one.
+    /// Switches between the list of members and the selected one.
     SwitchFocus,
-    /// Into the selected member.
+    /// Moves into the selected member.
     Enter,
-    /// What is shown of the member.
+    /// Shows a pane of the member.
     Show(Pane),
-    /// To another position in the chosen dimension of those before the last two.
+    /// Moves to another position in the chosen dimension, which is before the last two.
     Step(i64),
-    /// Chooses the dimension after.
+    /// Chooses the next dimension.
     NextDimension,
-    /// Chooses the dimension before.
+    /// Chooses the previous dimension.
     PreviousDimension,
-    /// Asks for a text, which letters are from now on.
+    /// Asks for a text; the following letters belong to it.
     Ask(Question),
-    /// A letter of the text.
+    /// Adds a letter to the text.
     Letter(char),
-    /// The last letter of the text goes.
+    /// Erases the last letter of the text.
     Erase,
-    /// The text is complete.
+    /// Completes the text.
     Accept,
-    /// No text after all.
+    /// Discards the text.
     Cancel,
-    /// To the next member that the last search finds.
+    /// Moves to the next member that the last search finds.
     FindNext,
 }
 
@@ -54,7 +54,7 @@ pub enum Question {
     Name,
 }
 
-/// The effects of the letters, for people: a line for each, with the keys that a terminal has too.
+/// The effects of the letters as text: a line for each, with the additional keys of a terminal.
 pub const HELP: &str = "\
 q, Esc             end
 ?                  this help
@@ -67,7 +67,7 @@ Tab, Enter         to the list of members and back, into a member
 v i c p            values, what it is, its chunks, a plot";
 
 impl Command {
-    /// The command that a letter stands for, on every screen with keys.
+    /// The command of a letter, for every screen with keys.
     #[must_use]
     pub fn of_letter(letter: char) -> Option<Self> {
         Some(match letter {
@@ -94,14 +94,14 @@ impl Command {
     }
 }
 
-/// What is shown of a member.
+/// The views of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pane {
     /// Its items as text.
     Values,
-    /// What it is.
+    /// Its properties.
     About,
-    /// How well its chunks compress.
+    /// The compression ratios of its chunks.
     Chunks,
     /// A picture.
     Plot,
@@ -109,7 +109,7 @@ pub enum Pane {
     Help,
 }
 
-/// Which part the steps move in.
+/// The part of the screen in which commands move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Focus {
     /// The list of members.

@@ -1,4 +1,4 @@
-//! The state as a screen full of characters.
+//! Draws the state on a screen of characters.
 
 use b2_plot::{Rgb, Scene};
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
@@ -17,8 +17,8 @@ const MAX_TEXT: usize = 40;
 const MIN_LIST: usize = 12;
 
 impl<S: Source> View<S> {
-    /// Draws a screen of this number of columns and rows, whose last line is `keys`. A page is from
-    /// now on as long as what is shown.
+    /// Draws a screen of this number of columns and rows, whose last line is `keys`. The visible
+    /// rows then define the length of a page.
     pub fn draw_screen(&mut self, (width, height): (u16, u16), keys: &str) -> Screen {
         let mut screen = Screen::new((width, height));
         draw(self, &mut screen, keys);
@@ -45,7 +45,7 @@ fn draw<S: Source>(view: &mut View<S>, screen: &mut Screen, keys: &str) {
     draw_member(view, screen, Area { x: width, width: body.width - width, ..body });
 }
 
-/// Draws the border of a part, in colour where the arrows move in it, and returns the inner part.
+/// Draws the border of a part, in colour if it has the focus, and returns the inner part.
 fn border(screen: &mut Screen, area: Area, title: &str, is_focus: bool) -> Area {
     let style = if is_focus { Style::fore(Color::Focus) } else { Style::default() };
     screen.border(area, title, style)
@@ -110,8 +110,7 @@ fn draw_member<S: Source>(view: &mut View<S>, screen: &mut Screen, area: Area) {
     }
 }
 
-/// Draws as many columns as there is room for, and says how many. Rows have numbers from
-/// `first_row` on.
+/// Draws as many columns as fit, and returns their number. Rows have numbers from `first_row` on.
 fn draw_values(values: &Values, first_row: Option<u64>, screen: &mut Screen, area: Area) -> u64 {
     let short = |text: &str| -> String {
         if text.width() <= MAX_TEXT {
@@ -152,7 +151,7 @@ fn draw_values(values: &Values, first_row: Option<u64>, screen: &mut Screen, are
     shown
 }
 
-/// Draws the chunks, a block each whose colour is its ratio.
+/// Draws the chunks, each as a block in the colour of its ratio.
 fn draw_chunks<S: Source>(view: &mut View<S>, screen: &mut Screen, area: Area) {
     let rows = area.height.saturating_sub(2);
     let Some(map) = view.chunk_map((area.width / 2) as u64, rows as u64) else {

@@ -1,4 +1,4 @@
-//! What a browser of arrays, tables and stores shows, apart from any screen.
+//! A browser of arrays, tables and stores, independent of any screen.
 //!
 //! ```text
 //! Source: members, items, chunks, scenes        given by the caller
@@ -8,9 +8,9 @@
 //!  values as text, chunks as colours, a Scene   drawn by a terminal, or by a page
 //! ```
 //!
-//! [`View`] reads the items that are shown, and nothing else. It prints nothing and knows neither
-//! paths nor keys: it draws characters on a [`Screen`](screen::Screen), which the program `b2 view`
-//! shows in a terminal. A page in a web browser can show the same.
+//! [`View`] reads only the visible items. It prints nothing and knows neither paths nor keys: it
+//! draws characters on a [`Screen`](screen::Screen), which the program `b2 view` shows in a
+//! terminal. A page in a web browser can show the same.
 //!
 //! ```
 //! use b2_view::{Command, Member, Opened, Pane, Source, View};
@@ -63,9 +63,8 @@
 //!
 //! # Limits
 //!
-//! Texts that come from files are made [`harmless`](text::harmless) here. How much is read at once
-//! is up to the caller, who says how many rows and columns are shown; a row of a column of arrays
-//! is read whole.
+//! Texts from files are made [`harmless`](text::harmless) here. The caller limits how much is read
+//! at once by the number of visible rows and columns; a row of a column of arrays is read whole.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]

@@ -1,9 +1,9 @@
-//! Items as NumPy prints those of an array: numbers in columns of one notation, and lines of at
-//! most 75 characters.
+//! Items of an array in NumPy's format: numbers in columns of one notation, and lines of at most 75
+//! characters.
 //!
-//! Floats have at most eight digits after the point, and exponents if the largest is 1e8 or more
-//! (of 32 bits 1e6, of 16 bits 1000), the smallest is less than 1e-4, or they are more than a
-//! thousand times apart: the rules of NumPy 2.4.
+//! Floats have at most eight digits after the point. They have exponents if the largest is 1e8 or
+//! more (of 32 bits 1e6, of 16 bits 1000), if the smallest is less than 1e-4, or if their ratio
+//! exceeds a thousand: the rules of NumPy 2.4.
 
 use blosc_dtype::{ByteOrder, Dtype, Kind, Scalar};
 use half::f16;
@@ -16,24 +16,24 @@ const LINE_LEN: usize = 75;
 /// Digits after the point.
 const PRECISION: usize = 8;
 
-/// Items at each end of a dimension whose middle is left out.
+/// Number of items at each end of a dimension with an omitted middle.
 pub const EDGE: u64 = 3;
 
-/// Items in C order, and where some are left out.
+/// Items in C order, and the dimensions with omitted items.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
     /// The type of the items.
     pub dtype: Dtype,
-    /// Items per dimension, without those that are left out.
+    /// Items per dimension, without omitted ones.
     pub shape: Vec<u64>,
-    /// Of which dimensions the middle is left out; [`EDGE`] items are before it.
+    /// Whether the middle of each dimension is omitted; [`EDGE`] items precede it.
     pub elided: Vec<bool>,
     /// The items.
     pub bytes: Vec<u8>,
 }
 
 impl Part {
-    /// The items in nested brackets, on lines of their own.
+    /// The items in nested brackets, on several lines.
     #[must_use]
     pub fn brackets(&self) -> String {
         let items: Vec<&[u8]> = self.bytes.chunks_exact(self.dtype.itemsize().max(1)).collect();
@@ -48,7 +48,7 @@ impl Part {
     }
 }
 
-/// The texts of items in their order, and where brackets and line breaks stand among them.
+/// The texts of items in their order, with the positions of brackets and line breaks.
 struct Brackets<'a, I> {
     part: &'a Part,
     texts: I,
@@ -107,7 +107,7 @@ fn extend(out: &mut String, line: &mut String, word: &str, width: usize, indent:
     line.push_str(word);
 }
 
-/// The texts of items that stand in one array.
+/// The texts of the items of one array.
 fn texts(dtype: &Dtype, items: &[&[u8]]) -> Vec<String> {
     if let Some(scalar) = dtype.scalar() {
         return scalars(dtype, scalar, items);
@@ -130,7 +130,7 @@ fn texts(dtype: &Dtype, items: &[&[u8]]) -> Vec<String> {
 
 /// Items that are arrays themselves.
 fn subarrays(dtype: &Dtype, base: &Dtype, items: &[&[u8]]) -> Vec<String> {
-    /// The next items of this shape.
+    /// Brackets around the next items of this shape.
     fn nest(shape: &[u64], cells: &mut dyn Iterator<Item = &String>) -> String {
         let Some((len, inner)) = shape.split_first() else {
             return cells.next().cloned().unwrap_or_default();
@@ -192,7 +192,7 @@ fn scalars(dtype: &Dtype, scalar: &Scalar, items: &[&[u8]]) -> Vec<String> {
     }
 }
 
-/// Texts of one width, at least `width`, at its right.
+/// Texts, right-aligned to a common width of at least `width`.
 fn aligned(texts: impl Iterator<Item = String>, width: usize) -> Vec<String> {
     let texts: Vec<String> = texts.collect();
     let width = texts.iter().map(|text| text.chars().count()).fold(width, usize::max);
@@ -227,7 +227,8 @@ impl Float {
         }
     }
 
-    /// From here on an array has exponents: ten to the digits that its numbers have, at most eight.
+    /// The limit from which an array has exponents: ten to the number of digits of its type, at
+    /// most eight.
     fn max_plain(self) -> f64 {
         match self {
             Self::Half(_) => 1e3,
@@ -236,7 +237,7 @@ impl Float {
         }
     }
 
-    /// How many times as large as another one it is, in its own precision.
+    /// Its ratio to another float, in its own precision.
     fn ratio(self, other: Self) -> f64 {
         match (self, other) {
             (Self::Single(a), Self::Single(b)) => (a.abs() / b.abs()).into(),
@@ -244,19 +245,19 @@ impl Float {
         }
     }
 
-    /// The fewest digits that mean this number and no other of its size, as `1.25e-5`.
+    /// The fewest digits that identify this number among those of its size, as `1.25e-5`.
     fn shortest(self) -> String {
         match self {
             Self::Half(value) if value != 0.0 => {
                 let value = f64::from(value);
-                // Half of the distance to the next number; those below 2^-14 are as dense as there.
+                // Half of the distance to the next number, which is constant below 2^-14.
                 let exponent = value.abs().log2().floor().max(-14.0);
                 let margin = 2f64.powf(exponent - 11.0);
-                // Numbers below a power of two are twice as dense.
+                // The distance below a power of two is half as large.
                 let is_power = exponent > -14.0 && value.abs() == 2f64.powf(exponent);
-                // A text in the middle between two numbers means the even one.
+                // A text in the middle between two numbers denotes the even one.
                 let is_even = (value / (2.0 * margin)) % 2.0 == 0.0;
-                // Where two texts are as near, the upper one may be the only one within reach.
+                // If two texts are equally near, only the upper one may be within the margin.
                 let upper = value * (1.0 + f64::from(f32::EPSILON));
                 let mut texts = (0..5)
                     .flat_map(|digits| [value, upper].map(|value| format!("{value:.digits$e}")));
@@ -318,8 +319,7 @@ impl Float {
     }
 }
 
-/// A number with as many digits as `text` has, rounded to the even one of two that are as near:
-/// Rust's shortest text is the upper one.
+/// A number with as many digits as `text`, rounded half to even: Rust's shortest text rounds up.
 fn to_even(text: &str, value: &impl core::fmt::LowerExp) -> String {
     let digits = parts(text).0.split('.').nth(1).map_or(0, str::len);
     format!("{value:.digits$e}")
@@ -331,7 +331,7 @@ fn parts(text: &str) -> (&str, i64) {
     (mantissa, exponent.parse().unwrap_or(0))
 }
 
-/// The number of a mantissa such as `-1.25` and an exponent, without one.
+/// The number of a mantissa such as `-1.25` and an exponent, in positional notation.
 fn shifted(mantissa: &str, exponent: i64) -> String {
     let (sign, digits) = mantissa.strip_prefix('-').map_or(("", mantissa), |rest| ("-", rest));
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
@@ -356,7 +356,7 @@ struct FloatColumns {
     /// Characters before the point, and after it.
     left: usize,
     right: usize,
-    /// Of the latter, digits of the mantissa and of the exponent.
+    /// Within `right`: digits of the mantissa, and of the exponent.
     ndigits: usize,
     exponent_len: usize,
 }
@@ -391,14 +391,14 @@ impl FloatColumns {
         };
         let is_negative = |value: &Float| value.value() == f64::NEG_INFINITY;
         if values.iter().any(|value| !value.value().is_finite()) {
-            // Room for an infinity with its sign, whichever is there.
+            // Space for an infinity with its sign.
             let longest = if has_plus || values.iter().any(is_negative) { 4_usize } else { 3 };
             columns.left = columns.left.max(longest.saturating_sub(columns.right + 1));
         }
         columns
     }
 
-    /// With a plus where the notation has one.
+    /// The digits with a plus if the notation has one.
     fn signed(&self, digits: &str, value: Float) -> String {
         let is_plus = self.has_plus && !digits.starts_with('-') && !value.value().is_nan();
         if is_plus { format!("+{digits}") } else { digits.to_owned() }
@@ -414,7 +414,7 @@ impl FloatColumns {
         }
         let left = self.left;
         if self.has_exponents {
-            // Digits beyond the shortest text are those of the number, no zeros.
+            // Digits beyond the shortest text are those of the exact number, instead of zeros.
             let text = match *value {
                 Float::Half(value) | Float::Single(value) => format!("{value:.*e}", self.ndigits),
                 Float::Double(value) => format!("{value:.*e}", self.ndigits),

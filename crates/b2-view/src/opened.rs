@@ -1,4 +1,4 @@
-//! A member that is open, of which the items on the screen are read.
+//! An open member, whose visible items are read.
 
 use core::ops::Range;
 
@@ -13,10 +13,10 @@ use crate::{
 
 type BoxedItems<E> = Box<dyn Items<Error = E>>;
 
-/// A member that is open: items, or the columns of a table side by side.
+/// An open member: items, or the columns of a table side by side.
 pub struct Opened<E> {
     content: Content<E>,
-    /// Items per dimension; of a table rows and columns.
+    /// Items per dimension; for a table, rows and columns.
     shape: Vec<u64>,
     about: Vec<(String, String)>,
     chunks: Option<Box<dyn Chunks>>,
@@ -28,8 +28,8 @@ enum Content<E> {
 }
 
 impl<E> Opened<E> {
-    /// An array or a column, with what is to be said about it (names and texts, harmless) beside
-    /// shape and type, and the chunks that it is stored in.
+    /// An array or a column, with further properties (names and texts, harmless) besides shape and
+    /// type, and its chunks.
     #[must_use]
     pub fn items(
         items: BoxedItems<E>,
@@ -62,8 +62,8 @@ impl<E> Opened<E> {
         Self { content: Content::Items(items), shape, about, chunks }
     }
 
-    /// The columns of a table with their names, and the names of those that cannot be shown; `None`
-    /// if no column can.
+    /// The columns of a table with their names, and the names of omitted columns; `None` without a
+    /// column.
     #[must_use]
     pub fn columns(columns: Vec<(String, BoxedItems<E>)>, left_out: &[String]) -> Option<Self> {
         let (_, first) = columns.first()?;
@@ -78,30 +78,31 @@ impl<E> Opened<E> {
         Some(Self { content: Content::Columns(columns), shape, about, chunks: None })
     }
 
-    /// Items per dimension; of a table rows and columns.
+    /// Items per dimension; for a table, rows and columns.
     #[must_use]
     pub fn shape(&self) -> &[u64] {
         &self.shape
     }
 
-    /// What it is: names and texts.
+    /// Its properties: names and texts.
     #[must_use]
     pub fn about(&self) -> &[(String, String)] {
         &self.about
     }
 
-    /// The chunks that it is stored in.
+    /// Its chunks.
     #[must_use]
     pub fn chunks(&self) -> Option<&dyn Chunks> {
         self.chunks.as_deref()
     }
 
     /// The items of at most `nrows` rows and `ncolumns` columns from `at` on, in the last two
-    /// dimensions; `fixed` are the positions in those before. Items with fields have a column each.
+    /// dimensions; `fixed` are the positions in the other dimensions. Items with fields have a
+    /// column for each field.
     ///
     /// # Errors
     ///
-    /// When they cannot be read.
+    /// The items cannot be read.
     pub fn values(
         &self,
         fixed: &[u64],
@@ -128,7 +129,7 @@ fn part(start: u64, len: u64, whole: u64) -> Range<u64> {
     start.min(whole)..start.saturating_add(len).min(whole)
 }
 
-/// Adds a column of a table. A row of several items is their texts with spaces between.
+/// Adds a column of a table. A row of several items becomes their texts with spaces between.
 fn add_column<E>(
     values: &mut Values,
     name: &str,
@@ -162,7 +163,7 @@ fn add_column<E>(
     Ok(())
 }
 
-/// A type in NumPy's short words, whichever words its file has for it.
+/// A type in NumPy's short notation, independent of the notation in the file.
 fn type_text(dtype: &Dtype) -> String {
     let short = dtype.scalar().and_then(|_| dtype.descr());
     short.map_or_else(|| dtype.to_string(), |text| text.trim_matches('\'').to_owned())
@@ -204,7 +205,7 @@ fn plane<E>(
     };
     let mut rows: Vec<Vec<String>> = texts.chunks(per_row).map(<[Vec<String>]>::concat).collect();
     if shape.len() < 2 && !dtype.fields().is_empty() {
-        // Fields stand side by side as columns do.
+        // Fields are placed side by side, like columns.
         let before = usize::try_from(at.1).unwrap_or(usize::MAX).min(names.len());
         rows.iter_mut()
             .chain([&mut names])

@@ -1,4 +1,4 @@
-//! The characters of a screen with their colours, and the shapes that are drawn with them.
+//! The characters of a screen with their colours, and functions that draw shapes.
 
 use core::fmt;
 
@@ -8,18 +8,18 @@ use unicode_width::UnicodeWidthChar as _;
 /// A colour of a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Color {
-    /// Of the border in which the arrows move.
+    /// The border of the part with the focus.
     Focus,
-    /// Of names and numbers beside values.
+    /// Names and numbers beside values.
     Faint,
-    /// Of what cannot be read.
+    /// Damaged items or chunks.
     Damaged,
-    /// Of a picture.
+    /// A colour of a picture.
     Exact(Rgb),
 }
 
 impl Color {
-    /// The colour in a picture of a dark screen.
+    /// The colour in a picture with a dark background.
     #[must_use]
     pub const fn rgb(self) -> Rgb {
         match self {
@@ -31,18 +31,18 @@ impl Color {
     }
 }
 
-/// Text and ground of a picture of a screen.
+/// The default colours of text and background in a picture of a screen.
 const FORE: Rgb = Rgb(214, 214, 214);
 const BACK: Rgb = Rgb(24, 26, 31);
 
 /// The colours of a character; `None` is the colour of the terminal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Style {
-    /// Of the character.
+    /// The colour of the character.
     pub fore: Option<Color>,
-    /// Of its ground.
+    /// The colour of its background.
     pub back: Option<Color>,
-    /// Whether the two are exchanged.
+    /// Whether the two colours are exchanged.
     pub is_reversed: bool,
 }
 
@@ -58,7 +58,8 @@ impl Style {
     }
 }
 
-/// One place of the screen. A character of two columns leaves the second one without a symbol.
+/// One position of the screen. A character of two columns leaves the second position without a
+/// symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The character.
@@ -67,7 +68,7 @@ pub struct Place {
     pub style: Style,
 }
 
-/// A rectangle of places (columns and rows).
+/// A rectangle of positions (columns and rows).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Area {
     pub(crate) x: usize,
@@ -77,7 +78,7 @@ pub(crate) struct Area {
 }
 
 impl Area {
-    /// Without the columns and rows of its border.
+    /// The area without its border.
     fn inner(self) -> Self {
         let (width, height) = (self.width.saturating_sub(2), self.height.saturating_sub(2));
         Self { x: self.x + 1, y: self.y + 1, width, height }
@@ -94,7 +95,7 @@ impl Area {
     }
 }
 
-/// All places, row after row.
+/// All positions, row after row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Screen {
     width: usize,
@@ -126,14 +127,14 @@ impl Screen {
         self.places.chunks(self.width.max(1))
     }
 
-    /// Writes `text` at the start of the first row of `area`, and no further than the area reaches.
+    /// Writes `text` at the start of the first row of `area`, cut at the end of the area.
     pub(crate) fn text(&mut self, area: Area, text: &str, style: Style) {
         let end = area.right().min(self.width);
         let mut x = area.x;
         if area.height == 0 || area.y >= self.height {
             return;
         }
-        // Marks that join the letter before them have no column of their own.
+        // Combining marks have no column of their own.
         let letters = text.chars().map(|letter| (letter, letter.width().unwrap_or(0)));
         for (letter, width) in letters.filter(|(_, width)| *width > 0) {
             if x + width > end {
@@ -146,13 +147,13 @@ impl Screen {
         }
     }
 
-    /// Writes `text` as [`Self::text`] does, and gives the rest of the row the style too.
+    /// Writes `text` as [`Self::text`] does, and applies the style to the rest of the row too.
     pub(crate) fn line(&mut self, area: Area, text: &str, style: Style) {
         self.text(area, &" ".repeat(area.width), style);
         self.text(area, text, style);
     }
 
-    /// Writes text in as many lines as it needs, broken at spaces.
+    /// Writes text in as many lines as necessary, broken at spaces.
     pub(crate) fn paragraph(&mut self, area: Area, text: &str) {
         let lines = text.lines().flat_map(|line| wrap(line, area.width));
         for (y, line) in lines.take(area.height).enumerate() {
@@ -182,7 +183,7 @@ impl Screen {
         inner
     }
 
-    /// The rows that another screen does not have, with their numbers; all if it has another size.
+    /// The rows that differ from another screen, with their numbers; all if the sizes differ.
     pub fn changed_rows(&self, shown: Option<&Self>) -> impl Iterator<Item = (usize, &[Place])> {
         let is_alike = |shown: &&Self| shown.size() == self.size();
         let mut old = shown.filter(is_alike).map(Self::rows);
@@ -214,7 +215,7 @@ impl fmt::Display for Screen {
     }
 }
 
-/// The lines of at most `width` columns that `line` is shown in.
+/// Splits `line` into lines of at most `width` columns.
 fn wrap(mut line: &str, width: usize) -> Vec<&str> {
     let mut lines = vec![];
     loop {

@@ -1,4 +1,4 @@
-//! What a caller gives to be browsed.
+//! The input of a browser, which the caller provides.
 
 use core::ops::Range;
 use std::rc::Rc;
@@ -8,47 +8,48 @@ use blosc_dtype::Dtype;
 
 use crate::opened::Opened;
 
-/// An input: a list of members, of which one after the other is looked at.
+/// An input: a list of members, one of which is open at a time.
 pub trait Source {
-    /// Why something cannot be read.
+    /// The error of reading.
     type Error;
 
     /// The name of the input, harmless.
     fn title(&self) -> String;
 
-    /// Its members in their order; those of groups come after these, with a larger depth.
+    /// Its members in their order; members of a group follow it, with a larger depth.
     fn members(&self) -> &[Member];
 
     /// Opens the member with this number.
     ///
     /// # Errors
     ///
-    /// A member that has no items, or cannot be opened.
+    /// The member has no items, or cannot be opened.
     fn open(&self, member: usize) -> Result<Opened<Self::Error>, Self::Error>;
 
-    /// A picture of the last two dimensions of a member, at `fixed` positions of those before.
+    /// A picture of the last two dimensions of a member, at `fixed` positions of the other
+    /// dimensions.
     ///
     /// # Errors
     ///
-    /// When there are no numbers to draw, or they cannot be read.
+    /// There are no numbers to draw, or they cannot be read.
     fn scene(&self, member: usize, fixed: &[u64]) -> Result<Scene, Self::Error>;
 
     /// The error with its causes, on one line.
     fn explain(&self, error: &Self::Error) -> String;
 }
 
-/// One thing that can be looked at.
+/// An item of the list, which can be opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
     /// Its name in the list, as it is stored.
     pub label: String,
-    /// Steps to the right in the list.
+    /// Levels of indentation in the list.
     pub depth: usize,
 }
 
-/// Items of one type in some dimensions, of which boxes are read.
+/// Items of one type in any number of dimensions, read in boxes.
 pub trait Items {
-    /// Why items cannot be read.
+    /// The error of reading items.
     type Error;
 
     /// Type of the items.
@@ -58,11 +59,11 @@ pub trait Items {
     fn shape(&self) -> &[u64];
 
     /// Fills `bytes` with the items of a box in C order: a range for each dimension, all of them
-    /// within the shape. Says which items are no null, if there may be any.
+    /// within the shape. Returns which items are valid, if some may be null.
     ///
     /// # Errors
     ///
-    /// Items that cannot be read.
+    /// The items cannot be read.
     fn read(
         &self,
         bounds: &[Range<u64>],
@@ -90,7 +91,7 @@ impl<T: Items + ?Sized> Items for Rc<T> {
     }
 }
 
-/// One field of items that have some, as items of its type.
+/// One field of structured items, as items of its type.
 #[derive(Debug)]
 pub struct OneField<T> {
     items: T,
@@ -135,7 +136,7 @@ impl<T: Items> Items for OneField<T> {
     }
 }
 
-/// Compressed chunks, as far as a map of them tells.
+/// Compressed chunks, with the facts that a map of them needs.
 pub trait Chunks {
     /// Number of chunks.
     fn nchunks(&self) -> u64;

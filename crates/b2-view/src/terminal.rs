@@ -16,7 +16,7 @@ pub use self::keys::{KEYS, Pressed, key_of, pressed};
 use crate::Rgb;
 use crate::screen::{Color, Place, Screen, Style};
 
-/// The text that brings a terminal that shows `shown` up to date.
+/// The text that updates a terminal from `shown` to `screen`.
 #[must_use]
 pub fn update_of(screen: &Screen, shown: Option<&Screen>) -> String {
     let (mut text, shown) = (String::new(), shown.filter(|shown| shown.size() == screen.size()));
@@ -52,7 +52,7 @@ fn add(text: &mut String, command: impl Command) {
     let _written = command.write_ansi(text);
 }
 
-/// A colour of the user's palette, but for those of pictures.
+/// A colour of the user's palette, except for those of pictures.
 fn on_terminal(color: Color) -> TerminalColor {
     match color {
         Color::Focus => TerminalColor::DarkCyan,

@@ -1,4 +1,4 @@
-//! What is looked at, and what commands do to it.
+//! The state of a browser, and the effects of commands on it.
 
 use b2_plot::Scene;
 
@@ -11,42 +11,42 @@ use crate::{
     values::Values,
 };
 
-/// All that a screen is made of.
+/// The state of a browser.
 pub struct View<S: Source> {
     source: S,
     selected: usize,
     focus: Focus,
     pane: Pane,
-    /// The selected member, or why it cannot be opened.
+    /// The selected member, or the reason why it cannot be opened.
     opened: Result<Opened<S::Error>, String>,
     /// Positions in the dimensions before the last two.
     fixed: Vec<u64>,
-    /// The one of them that steps change.
+    /// The dimension among these that steps change.
     dim: usize,
     /// The first row and column on the screen.
     at: (u64, u64),
     first_chunk: u64,
     /// The chunk under the cursor.
     chunk: u64,
-    /// The purpose of the text that is typed, and the text so far.
+    /// The purpose of the typed text, and the text so far.
     asked: Option<(Question, String)>,
     /// The last search.
     wanted: String,
-    /// The answer to the last step, where nothing else shows it.
+    /// The answer to the last command, if nothing else shows it.
     reply: Option<String>,
-    /// Rows and columns, and columns and rows of chunks, on the screen that was drawn last.
+    /// Rows and columns, and columns and rows of chunks, on the last drawn screen.
     page: (u64, u64),
     chunk_page: (u64, u64),
-    /// The picture of what is selected, once it was wanted.
+    /// The picture of the selected member, after it was requested.
     scene: Option<Result<Scene, String>>,
 }
 
 impl<S: Source> View<S> {
-    /// The first member of a source.
+    /// Opens the first member of a source.
     ///
     /// # Errors
     ///
-    /// The only member, if it cannot be opened. One of many is told of in its place.
+    /// The only member cannot be opened. If there are several, the screen shows the error instead.
     pub fn new(source: S) -> Result<Self, S::Error> {
         let focus = if source.members().len() > 1 { Focus::List } else { Focus::Member };
         let mut view = Self {
@@ -101,17 +101,17 @@ impl<S: Source> View<S> {
         self.source.members()
     }
 
-    /// The number of the member that is looked at.
+    /// The number of the selected member.
     pub fn selected(&self) -> usize {
         self.selected
     }
 
-    /// Where steps move.
+    /// The part in which commands move.
     pub fn focus(&self) -> Focus {
         self.focus
     }
 
-    /// What is shown of the member.
+    /// The visible pane of the member.
     pub fn pane(&self) -> Pane {
         self.pane
     }
@@ -120,17 +120,17 @@ impl<S: Source> View<S> {
     ///
     /// # Errors
     ///
-    /// Why it cannot be opened.
+    /// The reason why it cannot be opened.
     pub fn opened(&self) -> Result<&Opened<S::Error>, &str> {
         self.opened.as_ref().map_err(String::as_str)
     }
 
-    /// The first row and column that are shown.
+    /// The first visible row and column.
     pub fn top_left(&self) -> (u64, u64) {
         self.at
     }
 
-    /// The picture of what is selected, once it was shown; or why there is none.
+    /// The picture of the selected member, after it was shown; or the reason why there is none.
     pub fn scene(&self) -> Option<Result<&Scene, &str>> {
         self.scene.as_ref().map(|scene| scene.as_ref().map_err(String::as_str))
     }
@@ -151,7 +151,8 @@ impl<S: Source> View<S> {
         text
     }
 
-    /// `[<3>, 0, 12.., 40..]`: where the screen is in the array. Steps change the marked dimension.
+    /// `[<3>, 0, 12.., 40..]`: the position of the screen in the array. Steps change the marked
+    /// dimension.
     pub fn position(&self) -> Option<String> {
         let opened = self.opened.as_ref().ok()?;
         let fixed = self.fixed.iter().enumerate();
@@ -170,20 +171,20 @@ impl<S: Source> View<S> {
     ///
     /// # Errors
     ///
-    /// Why they cannot be read.
+    /// The reason why they cannot be read.
     pub fn values(&self, rows: u64, columns: u64) -> Result<Values, String> {
         let opened = self.opened.as_ref().map_err(Clone::clone)?;
         let values = opened.values(&self.fixed, self.at, rows, columns);
         values.map_err(|error| self.explain(&error))
     }
 
-    /// How many rows and columns of values were shown: the length of a page.
+    /// Sets the number of visible rows and columns, which is the length of a page.
     pub fn set_page(&mut self, rows: u64, columns: u64) {
         self.page = (rows, columns);
     }
 
-    /// The chunks, in at most that many columns and rows, which become the length of a page; `None`
-    /// if it is not stored in chunks that are known.
+    /// The chunks, in at most this number of columns and rows, which become the length of a page;
+    /// `None` if the member has no known chunks.
     pub fn chunk_map(&mut self, max_columns: u64, rows: u64) -> Option<ChunkMap> {
         let chunks = self.opened.as_ref().ok()?.chunks()?;
         let (columns, rows) = (chunk_map::columns(chunks, max_columns), rows.max(1));
@@ -201,19 +202,19 @@ impl<S: Source> View<S> {
         Some(map)
     }
 
-    /// The text that is typed, after the letter that began it.
+    /// The typed text, after the letter that began it.
     pub fn question(&self) -> Option<String> {
         let (question, text) = self.asked.as_ref()?;
         let letter = if *question == Question::Index { ':' } else { '/' };
         Some(format!("{letter}{}", harmless(text)))
     }
 
-    /// That the last step found nothing.
+    /// The message that the last command found nothing.
     pub fn reply(&self) -> Option<&str> {
         self.reply.as_deref()
     }
 
-    /// Does what is wanted.
+    /// Executes a command.
     pub fn execute(&mut self, command: Command) {
         self.reply = None;
         match (command, &mut self.asked) {
@@ -256,7 +257,7 @@ impl<S: Source> View<S> {
         }
     }
 
-    /// Makes the picture, if it is looked at.
+    /// Makes the picture, if its pane is visible.
     fn draw(&mut self) {
         if self.pane == Pane::Plot && self.scene.is_none() && self.opened.is_ok() {
             let scene = self.source.scene(self.selected, &self.fixed);
@@ -264,7 +265,7 @@ impl<S: Source> View<S> {
         }
     }
 
-    /// Another position in a dimension before the last two.
+    /// Moves to another position in a dimension before the last two.
     fn step(&mut self, by: i64) {
         let len = self.opened.as_ref().ok().and_then(|opened| opened.shape().get(self.dim));
         if let (Some(at), Some(len)) = (self.fixed.get_mut(self.dim), len) {
@@ -274,8 +275,8 @@ impl<S: Source> View<S> {
         }
     }
 
-    /// To the row of the last number, and to a column if there is a number for each dimension;
-    /// in the map of chunks, to one of them.
+    /// Moves to the row of the last number, and to a column if there is a number for each
+    /// dimension; in the map of chunks, moves to a chunk.
     fn go_to(&mut self, text: &str) {
         let text = text.trim().trim_start_matches('[').trim_end_matches(']');
         let numbers = text.split(',').map(|number| number.trim().parse());
@@ -375,7 +376,7 @@ impl<S: Source> View<S> {
         self.chunk = chunk.min(self.nchunks().saturating_sub(1));
     }
 
-    /// Rows and columns that can be moved through.
+    /// Rows and columns through which commands can move.
     fn extent(&self) -> (u64, u64) {
         match self.opened.as_ref().map(Opened::shape) {
             Ok([.., down, across]) => (*down, *across),

@@ -1,4 +1,4 @@
-//! The tests of the interface, on an input that is made up.
+//! The tests of the interface, on an artificial input.
 
 mod items;
 
@@ -17,7 +17,7 @@ impl fmt::Display for Failed {
     }
 }
 
-/// Items whose bytes are counted up in C order; every third row of a column is null.
+/// Items with consecutive bytes in C order; every third row of a column is null.
 struct Counted {
     dtype: Dtype,
     shape: Vec<u64>,
@@ -67,7 +67,7 @@ impl Items for Counted {
     }
 }
 
-/// Chunks of which every one compresses a bit better than the one before, and the last is broken.
+/// Chunks with increasing compression ratios; the last one is broken.
 struct Better(u64, Option<Vec<u64>>);
 
 impl Chunks for Better {
@@ -281,7 +281,7 @@ fn a_picture_is_made_when_it_is_looked_at() {
     view.execute(Command::Show(Pane::Values));
     view.execute(Command::Up);
     assert_eq!((title(&view), view.pane()), ("none".to_owned(), Pane::Values));
-    // A member that cannot be opened has no picture, and says why in its place.
+    // A member that cannot be opened has no picture; its pane shows the reason.
     view.execute(Command::Show(Pane::Plot));
     view.execute(Command::End);
     assert_eq!((title(&view), view.opened().is_err()), ("none".to_owned(), true));

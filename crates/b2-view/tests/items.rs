@@ -1,4 +1,4 @@
-//! Items of every type as text, and texts of strangers.
+//! Items of every type as text, and untrusted texts.
 
 use b2_view::{item, text};
 

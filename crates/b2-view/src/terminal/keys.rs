@@ -1,25 +1,25 @@
-//! The keys of a terminal, and what they are called on the command line.
+//! The keys of a terminal, and their names on the command line.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use crate::Command;
 
-/// The keys, in a line.
+/// The keys, in one line.
 pub const KEYS: &str =
     "q end  ? help  Tab list  : go to  / find  v values  i about  c chunks  p plot";
 
-/// What a key says.
+/// The meaning of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pressed {
     /// A command for the view.
     Command(Command),
-    /// The program ends.
+    /// The program should end.
     End,
     /// A key without a meaning.
     Nothing,
 }
 
-/// The meaning of a key, where a text is typed or not.
+/// The meaning of a key, which depends on whether a text is being typed.
 #[must_use]
 pub fn pressed(key: KeyEvent, is_asked: bool) -> Pressed {
     let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
@@ -46,7 +46,7 @@ pub fn pressed(key: KeyEvent, is_asked: bool) -> Pressed {
     command.map_or(Pressed::Nothing, Pressed::Command)
 }
 
-/// The key of a name such as `q`, `down` or `pgup`.
+/// The key with a name such as `q`, `down` or `pgup`.
 #[must_use]
 pub fn key_of(name: &str) -> Option<KeyEvent> {
     let mut letters = name.chars();

@@ -38,7 +38,7 @@ pub(crate) fn run(session: &Session<'_>, argv: &[OsString], args: &AppendArgs) -
             nbytes
         }
     };
-    // Others append before or afterwards.
+    // Other processes append before or afterwards.
     let mut store = match LockedFile::open(original, &LockWait::default()) {
         Err(bloscpack::Error::Io { source, .. } | bloscpack::Error::Open { source }) => {
             return Err(Failure::io(original)(source));
@@ -88,7 +88,7 @@ fn check(args: &AppendArgs) -> Result<()> {
     Ok(())
 }
 
-/// How the data after the last chunk are divided, if there are any.
+/// The division of the data after the last chunk, if there are any.
 fn say_division(session: &Session<'_>, file: &BlpFile, nbytes: u64) -> Result<()> {
     let header: &Header = file.header();
     let (Some(chunk_size @ 1..), Some(last)) = (header.chunksize(), header.last_chunk()) else {

@@ -1,9 +1,9 @@
-//! The command line of `blpk`: grammar, usage lines, and complaints in the words of Bloscpack
-//! 0.16.0, which are those of Python's argparse.
+//! The command line of `blpk`: grammar, usage lines, and errors with the texts of Bloscpack 0.16.0,
+//! which are those of Python's argparse.
 //!
-//! clap knows the grammar; values are judged here, so that they are refused in the order and with
-//! the text that scripts know. Program options may also stand after the subcommand, which the
-//! original did not allow.
+//! clap parses the grammar; values are checked here, so that errors have the order and the text
+//! that scripts expect. Program options may also follow the subcommand, which Bloscpack 0.16.0 did
+//! not allow.
 
 use core::num::NonZeroUsize;
 use std::{ffi::OsString, path::PathBuf};
@@ -37,7 +37,7 @@ use crate::{
 pub(crate) struct Blpk {
     #[command(flatten)]
     pub(crate) general: General,
-    /// What to do.
+    /// The subcommand.
     #[command(subcommand)]
     pub(crate) verb: Option<Verb>,
 }
@@ -190,7 +190,7 @@ pub(crate) struct FileArgs {
 ///
 /// # Errors
 ///
-/// Wrong use; or the requested help.
+/// Wrong usage; or the requested help.
 pub(crate) fn parse(argv: &[OsString]) -> Result<Blpk> {
     let matches = Blpk::command().try_get_matches_from(argv);
     let parsed = matches.and_then(|matches| Blpk::from_arg_matches(&matches));
@@ -209,7 +209,7 @@ impl General {
     ///
     /// # Errors
     ///
-    /// When it is none.
+    /// The text is not a valid number.
     pub(crate) fn threads(&self, argv: &[OsString]) -> Result<NonZeroUsize> {
         let Some(text) = &self.nthreads else {
             return Ok(std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN));
@@ -227,7 +227,7 @@ impl CompressArgs {
     ///
     /// # Errors
     ///
-    /// When they cannot be that many.
+    /// The size is out of range.
     pub(crate) fn chunk_size(&self, argv: &[OsString]) -> Result<u32> {
         let Some(text) = &self.chunk_size else { return Ok(bloscpack::params::DEFAULT_CHUNKSIZE) };
         let name = spelling(argv, "-z", "--chunk-size");
@@ -247,7 +247,7 @@ impl CompressArgs {
     ///
     /// # Errors
     ///
-    /// When there is none of this name.
+    /// The name is unknown.
     pub(crate) fn checksum(&self, verb: &'static str) -> Result<Checksum> {
         let Some(text) = &self.checksum else { return Ok(Checksum::default()) };
         let all: Vec<Checksum> = (0..=8).filter_map(Checksum::from_id).collect();
@@ -263,7 +263,7 @@ impl BloscArgs {
     ///
     /// # Errors
     ///
-    /// When they cannot be that many.
+    /// The size is out of range.
     pub(crate) fn typesize(&self, verb: &'static str) -> Result<u8> {
         let Some(text) = &self.typesize else { return Ok(8) };
         let typesize = integer(verb, "-t/--typesize", text)?;
@@ -273,11 +273,11 @@ impl BloscArgs {
         })
     }
 
-    /// How hard to try.
+    /// The compression level.
     ///
     /// # Errors
     ///
-    /// When there is no such level.
+    /// The level does not exist.
     pub(crate) fn level(&self, verb: &'static str) -> Result<Level> {
         let Some(text) = &self.clevel else {
             return Ok(bloscpack::WriteOptions::default().cparams.clevel);
@@ -292,7 +292,7 @@ impl BloscArgs {
     ///
     /// # Errors
     ///
-    /// When there is none of this name.
+    /// The name is unknown.
     pub(crate) fn codec(&self, verb: &'static str) -> Result<CodecId> {
         let Some(text) = &self.codec else { return Ok(CodecId::BLOSCLZ) };
         let codec = CodecId::from_name(text).filter(|_| CODECS.contains(&text.as_str()));
@@ -324,7 +324,7 @@ fn choice(
     )
 }
 
-/// How the user wrote an option.
+/// The spelling of an option on the command line.
 fn spelling(argv: &[OsString], short: &'static str, long: &'static str) -> &'static str {
     let is_long = |arg: &OsString| {
         let name = arg.to_str().and_then(|arg| arg.split('=').next()).unwrap_or_default();
@@ -333,7 +333,7 @@ fn spelling(argv: &[OsString], short: &'static str, long: &'static str) -> &'sta
     if argv.iter().any(is_long) { long } else { short }
 }
 
-/// What clap found wrong, in the words of argparse.
+/// The error of clap, with the text of argparse.
 fn complaint(argv: &[OsString], error: &clap::Error) -> Failure {
     if !error.use_stderr() {
         return Failure::help(error.render().to_string());
@@ -390,7 +390,7 @@ const VERBS: [&str; 12] = [
     "e",
 ];
 
-/// The subcommand on the command line, as it is written there.
+/// The subcommand as it is written on the command line.
 pub(crate) fn verb_of(argv: &[OsString]) -> &'static str {
     argv.iter()
         .skip(1)

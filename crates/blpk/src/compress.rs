@@ -21,9 +21,9 @@ use crate::{
 
 /// Compresses a file.
 ///
-/// From a pipe the number of chunks is not known before the end, and so there are no offsets. To a
-/// pipe there is no way back to the header, which then says that the number of chunks is not known:
-/// release 0.16.0 decodes such a file to nothing.
+/// The number of chunks of a pipe is unknown before its end, and so there are no offsets. The
+/// header of an output pipe cannot be rewritten, and then states that the number of chunks is
+/// unknown: release 0.16.0 decodes this file to nothing.
 pub(crate) fn run(session: &Session<'_>, argv: &[OsString], args: &CompressArgs) -> Result<()> {
     let log = session.log;
     let verb = verb_of(argv);
@@ -103,7 +103,7 @@ fn report(session: &Session<'_>, nbytes: Option<u64>, out_file: &Path) -> Result
     session.log.verbose(&format!("compression ratio: {}", pretty::ratio(nbytes, stored)))
 }
 
-/// How data are divided, in three lines.
+/// The division of the data, in three lines.
 pub(crate) fn divided(
     session: &Session<'_>,
     nchunks: u64,
@@ -116,7 +116,7 @@ pub(crate) fn divided(
     log.verbose(&format!("last_chunk_size: {}", pretty::double(last_chunk.into())))
 }
 
-/// There is less than a chunk.
+/// The message for data below one chunk.
 pub(crate) fn smaller(chunk_size: u64, nbytes: u64) -> String {
     format!(
         "Input was smaller than the given 'chunk_size': {} using: {}",

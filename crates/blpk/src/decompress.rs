@@ -42,7 +42,7 @@ pub(crate) fn run(session: &Session<'_>, args: &DecompressArgs) -> Result<()> {
     }
 }
 
-/// The name to write to.
+/// The name of the output.
 fn out_file(args: &DecompressArgs) -> Result<PathBuf> {
     let in_file = &args.in_file;
     if is_stream(in_file) {
@@ -101,7 +101,7 @@ fn from_file(
     Ok(file.metadata().cloned())
 }
 
-/// What `span` selects, in items of `unit` bytes.
+/// Writes the items that `span` selects, each of `unit` bytes.
 fn part(file: &BlpFile, span: Span, unit: u64, out: &mut Sink) -> Result<()> {
     let unit = unit.max(1);
     let wanted = span.within(file.nbytes()? / unit);
@@ -125,7 +125,7 @@ fn report(session: &Session<'_>, in_file: &Path, out_file: &Path) -> Result<()> 
     session.log.verbose(&format!("decompression ratio: {}", pretty::ratio(nbytes, stored)))
 }
 
-/// Writes metadata as they are in the file.
+/// Writes metadata unchanged.
 fn save(session: &Session<'_>, path: &Path, metadata: &Metadata) -> Result<()> {
     if path.exists() && !session.force {
         return Err(Failure::new(format!("output file '{}' exists!", path.display())));

@@ -1,4 +1,4 @@
-//! How `blpk` fails: the message and the exit code.
+//! Failures of `blpk`: the message and the exit code.
 
 use core::fmt;
 use std::io;
@@ -10,7 +10,7 @@ use crate::args;
 /// Result of a subcommand.
 pub(crate) type Result<T, E = Failure> = core::result::Result<T, E>;
 
-/// Why a run ends.
+/// The reason why a run ends.
 #[derive(Debug)]
 pub(crate) struct Failure {
     text: String,
@@ -21,28 +21,28 @@ pub(crate) struct Failure {
 enum Kind {
     /// Not a failure: the help was requested.
     Help,
-    /// It does not work: exit code 1.
+    /// An operation failed: exit code 1.
     Error,
     /// Wrong use of this subcommand: exit code 2.
     Usage(&'static str),
-    /// Wrong use, of which all has been said.
+    /// Wrong usage that is already reported.
     Said,
-    /// The reader of our output is gone: the end, without a message.
+    /// The reader of the output has closed the pipe: ends without a message.
     ClosedPipe,
 }
 
 impl Failure {
-    /// Something that does not work; a text of several lines is printed as several.
+    /// A failed operation; a text of several lines is printed as several.
     pub(crate) fn new(text: impl Into<String>) -> Self {
         Self { text: text.into(), kind: Kind::Error }
     }
 
-    /// Wrong use of `verb`, or of the program.
+    /// Wrong usage of `verb`, or of the program.
     pub(crate) fn usage(verb: &'static str, text: &str) -> Self {
         Self { text: text.to_owned(), kind: Kind::Usage(verb) }
     }
 
-    /// Wrong use, of which all has been said.
+    /// Wrong usage that is already reported.
     pub(crate) fn silent_usage() -> Self {
         Self { text: String::new(), kind: Kind::Said }
     }
@@ -52,12 +52,12 @@ impl Failure {
         Self { text, kind: Kind::Help }
     }
 
-    /// An error of the system, about a file.
+    /// An error of the system concerning a file.
     pub(crate) fn io(file: &std::path::Path) -> impl FnOnce(io::Error) -> Self {
         move |error| Self::new(format!("'{}': {}", file.display(), chain(&error)))
     }
 
-    /// With the file's name before the text.
+    /// Adds the file's name before the text.
     pub(crate) fn about(self, file: &std::path::Path) -> Self {
         Self { text: format!("'{}': {}", file.display(), self.text), ..self }
     }
@@ -82,8 +82,7 @@ impl Failure {
             }
             Kind::Usage(verb) => {
                 let usage = args::usage(verb);
-                // Both names of a subcommand have one usage line, which shows the name that was
-                // used.
+                // Both names of a subcommand have one usage line, which shows the used name.
                 let full = usage.split_whitespace().nth(2).filter(|_| !verb.is_empty());
                 let usage = full.map_or(usage.to_owned(), |full| usage.replacen(full, verb, 1));
                 let name = if verb.is_empty() { String::new() } else { format!(" {verb}") };
@@ -113,7 +112,7 @@ impl From<b2_program::Error> for Failure {
     }
 }
 
-/// From readers and writers of `bloscpack`, which put their own errors inside.
+/// Errors of readers and writers of `bloscpack`, which contain errors of its own.
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         match error.downcast::<bloscpack::Error>() {

@@ -13,16 +13,16 @@ use crate::{
     session::{Session, ThisProgram},
 };
 
-/// Bytes on their way to standard output or to a file.
+/// A writer of bytes to standard output or to a file.
 pub(crate) type Sink = b2_program::Sink<ThisProgram>;
 
-/// A file under way.
+/// A file that is being written.
 pub(crate) type Staged = b2_program::Staged<ThisProgram>;
 
 /// The suffix of compressed files.
 pub(crate) const SUFFIX: &str = ".blp";
 
-/// Is this the name of a standard stream?
+/// Whether this is the name of a standard stream.
 pub(crate) fn is_stream(path: &Path) -> bool {
     path == Path::new("-")
 }
@@ -34,7 +34,7 @@ pub(crate) fn with_suffix(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// `path` without the suffix, if it has it.
+/// `path` without the suffix, if it has one.
 pub(crate) fn without_suffix(path: &Path) -> Option<PathBuf> {
     if path.extension()? != "blp" { None } else { Some(path.with_extension("")) }
 }
@@ -43,7 +43,7 @@ pub(crate) fn without_suffix(path: &Path) -> Option<PathBuf> {
 ///
 /// # Errors
 ///
-/// When there is no input, or there is an output already.
+/// The input is missing, or the output exists already.
 pub(crate) fn check(session: &Session<'_>, input: &Path, output: &Path) -> Result<()> {
     if !is_stream(input) && !input.exists() {
         return Err(Failure::new(format!("input file '{}' does not exist!", input.display())));
@@ -66,27 +66,27 @@ pub(crate) fn check(session: &Session<'_>, input: &Path, output: &Path) -> Resul
     session.log.verbose(&format!("output file is: '{}'", output.display()))
 }
 
-/// Data to read, and how many there are, where that is known.
+/// The data to read, and their length, if it is known.
 ///
 /// # Errors
 ///
-/// When the file cannot be opened.
+/// The file cannot be opened.
 pub(crate) fn open(path: &Path) -> Result<(Box<dyn Read + Send>, Option<u64>)> {
     if is_stream(path) {
         return Ok((Box::new(io::stdin()), None));
     }
     let file = File::open(path).map_err(Failure::io(path))?;
     let metadata = file.metadata().map_err(Failure::io(path))?;
-    // A pipe or a device does not know how long it is.
+    // The length of a pipe or a device is unknown.
     let nbytes = metadata.is_file().then_some(metadata.len());
     Ok((Box::new(file), nbytes))
 }
 
-/// Where output goes.
+/// The output.
 pub(crate) enum Output {
-    /// Standard output, front to back.
+    /// Standard output, written in order.
     Stdout,
-    /// A file that is renamed into place in the end.
+    /// A file that is renamed to its name at the end.
     File(Staged),
 }
 
@@ -95,7 +95,7 @@ impl Output {
     ///
     /// # Errors
     ///
-    /// When it cannot be written to.
+    /// The output cannot be written.
     pub(crate) fn create(session: &Session<'_>, path: &Path) -> Result<Self> {
         if is_stream(path) {
             return Ok(Self::Stdout);
@@ -104,11 +104,11 @@ impl Output {
         Ok(Self::File(Staged::create(path, options, &session.unfinished)?))
     }
 
-    /// The way to it for decompressed bytes, which a terminal may show if they are text.
+    /// A writer for decompressed bytes; a terminal shows them if they are text.
     ///
     /// # Errors
     ///
-    /// When there is none.
+    /// The output cannot be written.
     pub(crate) fn sink(&self, session: &Session<'_>, path: &Path) -> Result<Sink> {
         match self {
             Self::Stdout => Ok(Sink::stdout_for_text(session.force)),
@@ -116,11 +116,11 @@ impl Output {
         }
     }
 
-    /// Renames a file to its target, with mode and times of `source`.
+    /// Renames a file to its target, with the mode and times of `source`.
     ///
     /// # Errors
     ///
-    /// When that fails; the file is removed then.
+    /// Renaming fails; the file is removed then.
     pub(crate) fn commit(self, source: &Path) -> Result<()> {
         if let Self::File(staged) = self {
             let metadata = fs::metadata(source).ok().filter(fs::Metadata::is_file);
@@ -130,11 +130,11 @@ impl Output {
     }
 }
 
-/// Metadata from a file; `null` is none.
+/// Metadata from a file; `null` means none.
 ///
 /// # Errors
 ///
-/// When the file cannot be read, or is not JSON.
+/// The file cannot be read, or is not JSON.
 pub(crate) fn metadata(path: Option<&Path>) -> Result<Option<serde_json::Value>> {
     let Some(path) = path else { return Ok(None) };
     let text = fs::read(path).map_err(Failure::io(path))?;

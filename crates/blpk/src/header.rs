@@ -1,11 +1,11 @@
-//! Headers as Bloscpack 0.16.0 prints them: a name, then a line for each field, its value in the
-//! words of Python.
+//! Headers in the format of Bloscpack 0.16.0: a name, then a line for each field, with its value in
+//! Python notation.
 
 use bloscpack::{Header, PackedChunk, Version, metadata::MetadataHeader};
 
 use crate::{pretty, python};
 
-/// The header of a file. Fields that old versions do not have are left out.
+/// The header of a file. Fields that old versions lack are omitted.
 pub(crate) fn text(header: &Header) -> String {
     let size = |size: Option<u32>| size.map_or("-1".to_owned(), |size| pretty::double(size.into()));
     let mut block = Block::new("BloscpackHeader:");
@@ -44,7 +44,7 @@ pub(crate) fn metadata(header: &MetadataHeader) -> String {
 }
 
 /// The header of a chunk, and its flags. `lz4hc` is `lz4` here, as in the flags; and `split_blocks`
-/// is the flag of this value, which says that blocks are *not* split.
+/// shows the flag that means that blocks are *not* split.
 pub(crate) fn chunk(chunk: &PackedChunk) -> String {
     let header = chunk.header();
     let (codec_version, flags) = (chunk.bytes().get(1), chunk.bytes().get(2));

@@ -1,4 +1,4 @@
-//! `blpk`: the command line of Bloscpack 0.16.0, on files that its users have.
+//! `blpk`: the command line of Bloscpack 0.16.0, for existing Bloscpack files.
 //!
 //! ```text
 //! argv --args--> Verb --compress, decompress, append, look--> bloscpack
@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Verbs, options, defaults, messages and exit codes are those of Bloscpack 0.16.0, so that scripts
-//! go on working. What differs on purpose is listed in `docs/blpk.md`.
+//! keep working. `docs/blpk.md` lists the deliberate differences.
 //!
 //! The package is a library so that `b2 blpk` is the same program.
 

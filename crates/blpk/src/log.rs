@@ -1,5 +1,5 @@
-//! What `blpk` says: lines that begin with its name, on standard output, or on standard error where
-//! standard output is for data.
+//! The messages of `blpk`: lines that begin with its name, on standard output, or on standard error
+//! if standard output is for data.
 
 use core::cell::Cell;
 use std::io::{self, IsTerminal, Write};
@@ -8,7 +8,7 @@ use b2_program::{Doing, Error, escape::harmless_lines};
 
 use crate::{fail::Result, python};
 
-/// How much is said.
+/// The verbosity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Level {
     /// Errors only.
@@ -17,15 +17,15 @@ pub(crate) enum Level {
     Normal,
     /// The steps.
     Verbose,
-    /// All that is done.
+    /// Details.
     Debug,
 }
 
-/// The way to the user.
+/// Prints messages to the user.
 #[derive(Debug)]
 pub(crate) struct Log {
     level: Level,
-    /// Does standard output belong to the data?
+    /// Whether standard output is for data.
     to_stderr: Cell<bool>,
 }
 
@@ -35,21 +35,21 @@ impl Log {
         Self { level, to_stderr: Cell::new(false) }
     }
 
-    /// Leaves standard output to the data.
+    /// Reserves standard output for data.
     pub(crate) fn leave_stdout(&self) {
         self.to_stderr.set(true);
     }
 
-    /// Requested output; each line on its own.
+    /// Prints requested output; each line is a message.
     ///
     /// # Errors
     ///
-    /// When it cannot be printed.
+    /// The text cannot be printed.
     pub(crate) fn normal(&self, text: &str) -> Result<()> {
         self.say(Level::Normal, text)
     }
 
-    /// The steps.
+    /// Prints the steps.
     ///
     /// # Errors
     ///
@@ -58,7 +58,7 @@ impl Log {
         self.say(Level::Verbose, text)
     }
 
-    /// Details.
+    /// Prints details.
     ///
     /// # Errors
     ///
@@ -67,7 +67,7 @@ impl Log {
         self.say(Level::Debug, text)
     }
 
-    /// Metadata as a Python value.
+    /// Prints metadata as a Python value.
     ///
     /// # Errors
     ///
@@ -89,7 +89,7 @@ impl Log {
         self.print(&lines, "")
     }
 
-    /// Prints as it is: for people who asked, and for complaints.
+    /// Prints text unchanged: the requested help, and errors.
     ///
     /// # Errors
     ///
@@ -106,7 +106,7 @@ impl Log {
             false => text,
         };
         let (out, err) = (safe(out, stdout.is_terminal()), safe(err, stderr.is_terminal()));
-        // Standard error that is gone cannot be reported.
+        // Failures of standard error cannot be reported.
         let _unheard = stderr.write_all(err.as_bytes());
         let printed = stdout.write_all(out.as_bytes()).and_then(|()| stdout.flush());
         Ok(printed.map_err(Error::io(Doing::Stdout))?)

@@ -1,4 +1,4 @@
-//! `blpk info`, `blpk verify`, `blpk estimate`: they read and write nothing.
+//! `blpk info`, `blpk verify`, `blpk estimate`: they only read.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use crate::{
     session::Session,
 };
 
-/// Offsets that are printed.
+/// Number of offsets that are printed.
 const SHOWN: usize = 5;
 
 /// Prints headers, offsets and metadata.
@@ -93,12 +93,12 @@ pub(crate) fn open(session: &Session<'_>, path: &Path) -> Result<Result<BlpFile,
 
 const NO_BLP: &str = "This might not be a bloscpack compressed file.";
 
-/// In the words of Bloscpack 0.16.0, where it has any.
+/// The message of Bloscpack 0.16.0 for an error, if it has one.
 fn complaint(error: &Error) -> String {
     let Error::Corrupt { what, .. } = error else { return chain(error) };
     match what {
         Corrupt::Truncated { part: Part::Header, needed, left } => {
-            // Up to the version is the least of all headers.
+            // The first 8 bytes reach to the version; the shortest header has 32.
             let needed = if *needed == 8 { 32 } else { *needed };
             format!("attempting to decode a bloscpack header of length '{left}', not '{needed}'")
         }

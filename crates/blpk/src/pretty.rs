@@ -1,4 +1,4 @@
-//! Sizes as Bloscpack 0.16.0 prints and reads them.
+//! Formats and parses sizes as Bloscpack 0.16.0 does.
 
 use crate::python;
 
@@ -30,7 +30,7 @@ pub(crate) fn ratio(dividend: u64, divisor: u64) -> String {
     format!("{ratio:.6}")
 }
 
-/// Why a text is no size, in the words of Python.
+/// The reason why a text is no size, with the text of Python.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SizeError {
     /// Not a decimal integer.
@@ -41,12 +41,12 @@ pub(crate) enum SizeError {
     Float(String),
 }
 
-/// `64K`, `1.5M`, `65536`, `max`: bytes. Only upper-case letters are units. Not every number is a
-/// possible size.
+/// Parses bytes: `64K`, `1.5M`, `65536`, `max`. Only upper-case letters are units. The result may
+/// be out of range for a size.
 ///
 /// # Errors
 ///
-/// When it is none of these.
+/// The text has none of these forms.
 pub(crate) fn parse(text: &str) -> Result<i128, SizeError> {
     if text == "max" {
         return Ok(bloscpack::params::MAX_CHUNKSIZE.into());

@@ -1,5 +1,4 @@
-//! Values as Python prints them: `repr`, and `pprint.pformat`, which Bloscpack uses for
-//! metadata.
+//! Formats values as Python does: `repr`, and `pprint.pformat`, which Bloscpack uses for metadata.
 
 use blosc_dtype::json::Json;
 pub(crate) use blosc_dtype::str_repr;
@@ -8,8 +7,8 @@ use serde_json::Value;
 /// Columns of a printed value.
 const WIDTH: usize = 90;
 
-/// `value` as `pprint.pformat(value, width=90)` gives it: on one line if it fits, else one member
-/// per line; keys in order; long texts in pieces.
+/// The output of `pprint.pformat(value, width=90)`: on one line if it fits, else one member per
+/// line; keys in order; long texts in pieces.
 pub(crate) fn pformat(value: &Value) -> String {
     let mut printer = Printer { text: String::new() };
     printer.value(value, 0, 0, 1);
@@ -40,7 +39,7 @@ pub(crate) fn repr(value: &Value) -> String {
     }
 }
 
-/// Is `value` true for Python?
+/// Whether `value` is true in Python.
 pub(crate) fn is_true(value: &Value) -> bool {
     match value {
         Value::Null => false,
@@ -71,7 +70,7 @@ pub(crate) fn bytes_repr(bytes: &[u8]) -> String {
     literal
 }
 
-/// The rules of `pprint`: `indent` columns are taken on the left, `allowance` on the right.
+/// The rules of `pprint`: `indent` columns are reserved on the left, `allowance` on the right.
 struct Printer {
     text: String,
 }
@@ -129,7 +128,7 @@ impl Printer {
         }
     }
 
-    /// A text that is too long: cut at line breaks and blanks.
+    /// A long text, cut at line breaks and blanks.
     fn pieces(&mut self, text: &str, indent: usize, allowance: usize, level: usize) {
         let extra = usize::from(level == 1);
         let (indent, allowance) = (indent + extra, allowance + extra);
@@ -147,7 +146,7 @@ impl Printer {
     }
 }
 
-/// Literals of at most `width` columns; the last leaves room for `allowance` more.
+/// Literals of at most `width` columns; the last one reserves `allowance` more.
 fn pieces(text: &str, width: usize, allowance: usize) -> Vec<String> {
     let len = |literal: &str| literal.chars().count();
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
@@ -212,7 +211,7 @@ mod tests {
         assert_eq!(bytes_repr(b"\0blp'"), r#"b"\x00blp'""#);
     }
 
-    /// As printed by Python 3.11.
+    /// Python 3.11 printed these values.
     #[test]
     fn long_values_get_one_member_per_line() {
         let words = "word ".repeat(30);
@@ -226,7 +225,7 @@ mod tests {
         assert_eq!(pformat(&value), expected);
     }
 
-    /// As printed by Python 3.11.
+    /// Python 3.11 printed this value.
     #[test]
     fn a_long_text_alone_is_in_brackets() {
         let value = json!(format!("{}\nend", "ab ".repeat(31)));

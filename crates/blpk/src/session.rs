@@ -1,4 +1,4 @@
-//! A run: what every verb works with, and which one is wanted.
+//! A run: the state that every verb uses, and the choice of the verb.
 
 use core::num::NonZeroUsize;
 use std::{ffi::OsString, path::Path};
@@ -19,10 +19,10 @@ use crate::{
     look,
 };
 
-/// Runs the program with `argv`, the name of the program included, on the standard streams.
+/// Runs the program with `argv`, including the name of the program, on the standard streams.
 ///
-/// SIGHUP, SIGINT, SIGQUIT and SIGTERM are caught for the rest of the process, from the first call
-/// on: they remove partial output and end the process as the signal does.
+/// From the first call on, the process catches SIGHUP, SIGINT, SIGQUIT and SIGTERM: they remove
+/// partial output and end the process as the signal does.
 ///
 /// ```
 /// let code = blpk::run(["blpk", "info", "no-such-file"].map(Into::into));
@@ -41,12 +41,12 @@ pub fn run(argv: impl IntoIterator<Item = OsString>) -> Code {
     };
     let Err(failure) = done else { return Code::Success };
     let (out, err) = failure.print();
-    // What cannot be printed is a failure all the same.
+    // A failure that cannot be printed still sets the exit code.
     let _unseen = log.print(&out, &err);
     failure.code()
 }
 
-/// The command line of `blpk` in that of the program, which may be called `blpk`, or have it as a
+/// The command line of `blpk` within that of the program, which is named `blpk`, or has `blpk` as a
 /// command.
 ///
 /// ```
@@ -78,7 +78,7 @@ fn level(blpk: &Blpk) -> Level {
     }
 }
 
-/// This program, with its error.
+/// This program, with its error type.
 #[derive(Clone, Debug)]
 pub(crate) struct ThisProgram;
 
@@ -90,7 +90,7 @@ impl Program for ThisProgram {
     }
 }
 
-/// What every verb works with.
+/// The state that every verb uses.
 pub(crate) struct Session<'a> {
     pub(crate) log: &'a Log,
     pub(crate) force: bool,
@@ -139,7 +139,7 @@ impl<'a> Session<'a> {
         self.log.verbose(&format!("getting ready for {what}"))
     }
 
-    /// Threads as the command line says, and the usual memory.
+    /// The threads of the command line, and the default memory.
     pub(crate) fn budget(&self) -> bloscpack::Budget {
         bloscpack::Budget::default().threads(blosc_chunk::Threads::N(self.threads))
     }
@@ -149,7 +149,7 @@ impl<'a> Session<'a> {
         self.log.verbose(&format!("using {} thread{plural}", self.threads))
     }
 
-    /// A bar for the work on `file`.
+    /// A progress bar for `file`.
     pub(crate) fn progress(&self, file: &Path, total: Option<u64>) -> Progress {
         Progress::new(&self.console, &file.display().to_string(), total)
     }

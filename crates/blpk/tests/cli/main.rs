@@ -1,4 +1,4 @@
-//! `blpk` as its users meet it.
+//! Tests of `blpk` from a user's view.
 
 mod more;
 mod recorded;

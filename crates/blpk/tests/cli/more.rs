@@ -1,4 +1,4 @@
-//! Functions that Bloscpack 0.16.0 lacks or gets wrong.
+//! Functions that Bloscpack 0.16.0 lacks or that are wrong in it.
 
 use std::{
     fs,
@@ -93,11 +93,11 @@ fn pipes_work_in_both_directions() {
     assert_eq!((packed.code, packed.stderr.as_str()), (Some(0), ""));
     let back = dir.run_with("d -", &packed.stdout);
     assert!(back.code == Some(0) && back.stdout == data());
-    // A file in between knows how many chunks there are.
+    // Writing to a file in between gives the number of chunks.
     dir.run_with("c -z 30K - piped.blp", &data());
     assert!(dir.ok("i piped.blp").text().contains("blpk:     nchunks: 4\n"));
     assert_eq!(dir.ok("d piped.blp -").stdout, data());
-    // What is said goes elsewhere then.
+    // Messages go to standard error then.
     let verbose = dir.ok("-v c data -");
     assert!(verbose.stderr.ends_with("blpk: done\n") && verbose.stdout.starts_with(b"blpk\x03"));
 }
@@ -146,7 +146,7 @@ fn verify_names_what_is_damaged() {
     let text = run.text();
     assert!(text.contains("chunk 3 does not have the adler32 digest that is stored"), "{text}");
     assert!(text.ends_with("blpk: error: 'data.blp': 3 of 4 chunks are good\n"), "{text}");
-    // Nothing is left of what cannot be finished.
+    // A failed run leaves no output.
     assert_eq!(dir.run("d data.blp out").code, Some(1));
     assert_eq!(dir.names(), ["data", "data.blp"]);
 }
@@ -180,7 +180,7 @@ fn appending_needs_no_offsets_and_takes_pipes() {
     dir.ok("c -o -z 3K data t.blp");
     assert_eq!(dir.run_with("a t.blp -", b"more").code, Some(0));
     assert_eq!(dir.ok("d t.blp -").stdout, [data(), b"more".to_vec()].concat());
-    // What cannot be appended changes nothing.
+    // A failed append changes nothing.
     dir.ok("c --max-app-chunks 0 one");
     let before = dir.read("one.blp");
     dir.fails("a one.blp data", "33334 chunks to append, there is room for 0");

@@ -1,6 +1,6 @@
-//! `blpk` against the output of Bloscpack 0.16.0, option by option: `testdata/bloscpack/blpk.json`,
-//! recorded by `xtask/python/record_blpk.py`. What differs on purpose is said in [`expected`] and
-//! in `docs/blpk.md`.
+//! Compares `blpk` with the output of Bloscpack 0.16.0, option by option:
+//! `testdata/bloscpack/blpk.json`, recorded by `xtask/python/record_blpk.py`. [`expected`] and
+//! `docs/blpk.md` list the deliberate differences.
 
 use std::{
     collections::BTreeMap,
@@ -90,7 +90,7 @@ fn blpk(folder: &TempDir) -> Command {
     command
 }
 
-/// What is not as recorded.
+/// The difference between a step and its recording.
 fn difference(step: &Step, output: &Output) -> Option<String> {
     let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
     let code = output.status.code();
@@ -123,7 +123,7 @@ enum Expected {
     Text { exit: i32, stdout: String },
     /// A usage error with this last line.
     Usage { last: String },
-    /// Some words about what is wrong, where Bloscpack 0.16.0 breaks off with a Python trace.
+    /// A message about the error, where Bloscpack 0.16.0 ends with a Python trace.
     Error,
 }
 
@@ -140,18 +140,18 @@ fn expected(step: &Step) -> Expected {
     }
 }
 
-/// There is `-q` now.
+/// `blpk` also has `-q`.
 fn more_options(stdout: &str) -> String {
     stdout.replace("[-v | -d]", "[-v | -d | -q]").replace("  ...", " subcommand ...")
 }
 
-/// There are more subcommands and codecs now.
+/// `blpk` has more subcommands and codecs.
 fn more_choices(line: &str) -> String {
     line.replace("'lz4hc', 'zlib'", "'lz4hc', 'snappy', 'zlib'")
         .replace("'info', 'i')", "'info', 'i', 'verify', 'v', 'estimate', 'e')")
 }
 
-/// The two lines that are Python dictionaries there are a line for each key here.
+/// Bloscpack prints two Python dictionaries, each on one line; here each key has a line.
 fn as_key_and_value(stdout: &str) -> String {
     let mut text = String::new();
     for line in stdout.lines() {

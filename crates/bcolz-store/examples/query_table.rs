@@ -1,5 +1,5 @@
-//! Prints the numbers of the rows that meet a condition, and what a column comes to over them:
-//! `cargo run --example query_table -- ROOTDIR 'price > 10' price`.
+//! Prints the numbers of the rows that meet a condition, and the sum and mean of a column over
+//! them: `cargo run --example query_table -- ROOTDIR 'price > 10' price`.
 
 use core::error::Error;
 

@@ -1,10 +1,10 @@
 //! Tables as record batches of Arrow, and record batches as tables (feature `arrow`).
 //!
-//! Which type of Arrow a dtype is, is said in [`blosc_dtype::arrow`].
+//! [`blosc_dtype::arrow`] has the table of dtypes and Arrow types.
 //!
-//! The metadata of each field keep the dtype, so that the way back leads to the same column;
-//! columns that come from elsewhere get the dtype of the table above. Attributes are metadata of
-//! schema and fields.
+//! The metadata of each field keep the dtype, so a column that returns from Arrow is the same;
+//! columns from elsewhere get the dtype of that table. Attributes are metadata of the schema and
+//! the fields.
 
 mod batches;
 mod import;

@@ -1,4 +1,4 @@
-//! One array in a directory: opening it, and what is known about it without looking at a chunk.
+//! One array in a directory: opening it, and the facts that its metadata tell.
 
 mod blocks;
 mod chunks;
@@ -34,8 +34,8 @@ use compare::Compared;
 
 /// An array that can be read; see the [crate] for an example.
 ///
-/// It reads only its metadata when it is opened, and keeps their state: what another program
-/// appends later is not seen.
+/// Opening reads only the metadata. The array keeps that state: rows that another program appends
+/// later do not appear.
 #[derive(Clone, Debug)]
 pub struct CArray {
     pub(crate) tree: Arc<dyn Tree>,
@@ -51,7 +51,7 @@ pub struct CArray {
     pool: Arc<Pool<Worker>>,
     /// Shared as well.
     cache: Arc<Mutex<BlockCache>>,
-    /// Checksums, and which files were compared with them. Shared, too.
+    /// Checksums, and the files already compared with them. Also shared.
     compared: Arc<OnceLock<Compared>>,
 }
 
@@ -60,8 +60,8 @@ impl CArray {
     ///
     /// # Errors
     ///
-    /// [`Corrupt`](crate::Error::Corrupt) and [`Dtype`](crate::Error::Dtype) for what is missing or
-    /// wrong in its metadata, `Io`.
+    /// [`Corrupt`](crate::Error::Corrupt) and [`Dtype`](crate::Error::Dtype) if metadata are
+    /// missing or wrong; `Io`.
     pub fn open(rootdir: impl AsRef<Path>) -> Result<Self> {
         let tree = Arc::new(crate::open::directory(rootdir.as_ref())?);
         Self::open_in(tree, "", &OpenOptions::default())
@@ -80,7 +80,7 @@ impl CArray {
         Self::open_column(tree, path, options)
     }
 
-    /// The same for what is known not to be a table.
+    /// Opens an array at a path that is known to hold no table.
     pub(crate) fn open_column(
         tree: Arc<dyn Tree>,
         path: &str,
@@ -100,7 +100,7 @@ impl CArray {
                 faults.extend(fault);
                 Some(attrs)
             }
-            // The data can be read all the same; `attrs` tells.
+            // The data are readable without attributes; `attrs` reports the damage.
             Err(_) => None,
         };
         let notes = faults.into_iter().map(|fault| Note { path: path.to_owned(), fault }).collect();
@@ -117,7 +117,7 @@ impl CArray {
             cache: Arc::new(Mutex::new(BlockCache::new(options.cache))),
             compared: Arc::default(),
         };
-        // They came with the other metadata, and would take a round of their own later.
+        // The checksums came with the other metadata; later they would take a round of their own.
         if array.prefetch_limit() > 0 {
             array.compares_files();
         }
@@ -160,7 +160,7 @@ impl CArray {
         self.storage.chunklen
     }
 
-    /// Bytes of all rows; of an object array, what its writer said.
+    /// Bytes of all rows; for an object array, the number that its writer stored.
     #[must_use]
     pub fn nbytes(&self) -> u64 {
         if self.layout.is_object {
@@ -169,8 +169,8 @@ impl CArray {
         self.layout.nbytes_of(self.len())
     }
 
-    /// What the writer took for the compressed size. It counts a chunk that is not there, and may
-    /// be negative.
+    /// The compressed size as its writer counted it. It counts a missing chunk too, and may be
+    /// negative.
     #[must_use]
     pub const fn stored_cbytes(&self) -> Option<i128> {
         self.sizes.cbytes
@@ -194,7 +194,7 @@ impl CArray {
         self.layout.is_object
     }
 
-    /// How further chunks are to be compressed; those that there are say themselves how they were.
+    /// The parameters for chunks still to be written; each existing chunk's header has its own.
     #[must_use]
     pub const fn cparams(&self) -> StorageParams {
         self.storage.cparams
@@ -225,7 +225,7 @@ impl CArray {
     ///
     /// # Errors
     ///
-    /// Where `__attrs__` is damaged; the data can be read all the same.
+    /// If `__attrs__` is damaged; the data are readable all the same.
     pub fn attrs(&self) -> Result<Attrs> {
         match &self.attrs {
             Some(attrs) => Ok(attrs.clone()),
@@ -233,13 +233,13 @@ impl CArray {
         }
     }
 
-    /// What is odd about the metadata.
+    /// Oddities of the metadata.
     #[must_use]
     pub fn notes(&self) -> &[Note] {
         &self.notes
     }
 
-    /// Where it lies below the root of its tree.
+    /// The path of the array below the root of its tree.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.path

@@ -1,9 +1,9 @@
 //! Making arrays and changing them.
 //!
-//! The order of writing keeps what is on disk readable at any moment, for us and for bcolz.
-//! Growing: chunks first, then `meta/sizes`; until then the rows behind the old length are not
-//! seen. Shrinking: `meta/sizes` first, then chunks; until then the partial chunk is longer than it
-//! need be, which readers allow. Each file is replaced as a whole.
+//! The order of writing keeps the files readable at any moment, for this crate and for bcolz.
+//! Growing writes chunks first, then `meta/sizes`; until then readers do not see the rows after the
+//! old length. Shrinking writes `meta/sizes` first, then chunks; until then the partial chunk is
+//! longer than needed, which readers allow. Each file is replaced as a whole.
 #![cfg_attr(
     not(test),
     expect(
@@ -40,11 +40,11 @@ use undo::Undo;
 
 /// An array that is being written.
 ///
-/// Rows of the partial chunk are kept in memory until [`flush`](Self::flush); a writer that is
-/// dropped loses what was not flushed, and the array on disk is then what it was at the last flush.
-/// It holds the exclusive lock of the directory from before it reads until it is dropped, so that
-/// the next writer begins with what it wrote. bcolz has no locks, but what it changed meanwhile is
-/// noticed before the next write.
+/// [`flush`](Self::flush) writes the rows of the partial chunk, which memory keeps until then. A
+/// dropped writer loses the rows since the last flush, and the array on disk keeps the state of
+/// that flush. The writer takes the directory's exclusive lock before it reads and keeps it until
+/// it is dropped, so the next writer begins with its result. bcolz has no locks, but the next write
+/// notices changes that bcolz made meanwhile.
 ///
 /// ```
 /// use bcolz_store::{CArray, CArrayWriter, CreateOptions, Dtype};
@@ -67,35 +67,35 @@ pub struct CArrayWriter {
     tree: Arc<dyn Tree>,
     path: String,
     storage: Storage,
-    /// Its length is that of the array with what was not flushed.
+    /// Its length includes the rows that were not flushed.
     layout: Layout,
-    /// What `meta/sizes` says at present.
+    /// The current content of `meta/sizes`.
     committed: Sizes,
     /// Compressed bytes as bcolz counts them.
     cbytes: i128,
     /// The rows of the partial chunk.
     tail: Vec<u8>,
-    /// Whether the file of the partial chunk is not what `tail` is.
+    /// Whether the file of the partial chunk differs from `tail`.
     tail_changed: bool,
     attrs: Attrs,
-    /// Files that were written since they were last sure to survive.
+    /// Files written since the last sync.
     unsynced: Vec<String>,
     options: OpenOptions,
-    /// None of an array that has no sums.
+    /// `None` if the array has no sums.
     sums: Option<Sums>,
-    /// Whether the sums on disk are not these.
+    /// Whether the sums on disk differ from these.
     sums_changed: bool,
-    /// Whether the next flush removes the sums on disk: the partial chunk did not match its own,
+    /// Whether the next flush removes the sums on disk: the partial chunk did not match its sum,
     /// and is written anew all the same.
     drops_sums: bool,
-    /// The state before chunks that do not count yet.
+    /// The state before chunks that `meta/sizes` does not count yet.
     undo: Option<Undo>,
-    /// None of a column, as the table is locked.
+    /// `None` for a column, as its table is locked.
     lock: Option<Box<dyn TreeLock>>,
 }
 
 impl CArrayWriter {
-    /// Makes a new, empty array in a directory that is not there yet.
+    /// Makes a new, empty array in a new directory.
     ///
     /// # Errors
     ///
@@ -105,7 +105,7 @@ impl CArrayWriter {
         Self::create_in(Arc::new(tree), "", options)
     }
 
-    /// Makes a new, empty array at `path` of a tree, whose parent is there.
+    /// Makes a new, empty array at `path` of a tree; the parent must exist.
     ///
     /// # Errors
     ///
@@ -116,7 +116,7 @@ impl CArrayWriter {
         Ok(writer)
     }
 
-    /// The same without a lock.
+    /// Makes a new, empty array without a lock.
     pub(crate) fn create_column(
         tree: Arc<dyn Tree>,
         path: &str,
@@ -147,7 +147,7 @@ impl CArrayWriter {
     ///
     /// # Errors
     ///
-    /// As [`CArray::open`], and where the partial chunk cannot be read.
+    /// As [`CArray::open`], and if the partial chunk cannot be read.
     pub fn open(rootdir: impl AsRef<Path>) -> Result<Self> {
         Self::open_in(Arc::new(DirTree::new(rootdir.as_ref())), "", &OpenOptions::default())
     }
@@ -164,8 +164,8 @@ impl CArrayWriter {
         Ok(writer)
     }
 
-    /// A writer of an array that was opened under a lock of the caller. Removes what earlier
-    /// writers that were killed left.
+    /// A writer of an array that was opened under a lock of the caller. Removes the leftovers of
+    /// killed writers.
     pub(crate) fn from_array(array: CArray) -> Result<Self> {
         if array.is_object() {
             return Err(Param::NotWritten { dtype: array.dtype().to_string() }.into());
@@ -199,7 +199,7 @@ impl CArrayWriter {
         Ok(writer)
     }
 
-    /// A writer of what is on disk, without a lock, rows of a partial chunk, and sums.
+    /// A writer of the array on disk, with no lock, rows of a partial chunk or sums yet.
     fn new(
         tree: Arc<dyn Tree>,
         path: String,
@@ -227,7 +227,7 @@ impl CArrayWriter {
         }
     }
 
-    /// Rows, with those that were not flushed.
+    /// Rows, including the ones that were not flushed.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.layout.len()
@@ -285,18 +285,18 @@ impl CArrayWriter {
         self.sync()
     }
 
-    /// Puts everything on disk.
+    /// Writes all unsaved rows and the metadata to disk.
     ///
     /// # Errors
     ///
-    /// `Io`; then all that was flushed before is still there, and flushing can be tried again.
+    /// `Io`; then everything flushed before is intact, and `flush` can be called again.
     pub fn flush(&mut self) -> Result<()> {
         self.flush_chunks()?;
         self.flush_sizes()?;
         self.flush_sums()
     }
 
-    /// Puts everything on disk and lets go of the array.
+    /// Flushes and closes the array.
     ///
     /// # Errors
     ///
@@ -305,12 +305,12 @@ impl CArrayWriter {
         self.flush()
     }
 
-    /// The directory has another name now; nothing waits to be written.
+    /// Notes that the directory has another path now; no write may be pending.
     pub(crate) fn moved(&mut self, path: String) {
         self.path = path;
     }
 
-    /// The first half of a flush: whatever the new length needs is there afterwards.
+    /// The first half of a flush: writes the chunks that the new length needs.
     pub(crate) fn flush_chunks(&mut self) -> Result<()> {
         if self.tail_changed && !self.tail.is_empty() {
             self.check_unchanged()?;
@@ -322,7 +322,7 @@ impl CArrayWriter {
         self.sync()
     }
 
-    /// The second half: the length.
+    /// The second half of a flush: writes the length.
     pub(crate) fn flush_sizes(&mut self) -> Result<()> {
         let sizes = self.sizes();
         if sizes == self.committed {
@@ -333,12 +333,12 @@ impl CArrayWriter {
         self.commit_sizes(sizes)
     }
 
-    /// Whether a file of checksums is kept.
+    /// Whether the array has a file of checksums.
     pub(crate) const fn is_summed(&self) -> bool {
         self.sums.is_some()
     }
 
-    /// The last step: the checksums, which are of the state that counts now.
+    /// The last step of a flush: writes the checksums of the committed state.
     pub(crate) fn flush_sums(&mut self) -> Result<()> {
         if core::mem::take(&mut self.drops_sums) {
             let path = sums_path(&self.path);
@@ -359,7 +359,7 @@ impl CArrayWriter {
         Ok(())
     }
 
-    /// Makes the sums on disk of chunks whose files are about to be replaced unknown.
+    /// Marks the sums on disk as unknown for chunks whose files are about to be replaced.
     fn mark_replaced(&mut self, nchunks: Range<u64>) -> Result<()> {
         let Some(sums) = &mut self.sums else { return Ok(()) };
         if !sums.forget_chunks(nchunks) {
@@ -371,7 +371,7 @@ impl CArrayWriter {
         self.sync()
     }
 
-    /// Writes the file of a chunk that counts, or will after a commit.
+    /// Writes the file of a chunk that `meta/sizes` counts, or will count after a commit.
     fn replace_chunk(&mut self, nchunk: u64, file: &[u8]) -> Result<()> {
         self.keep_old(nchunk)?;
         self.mark_replaced(nchunk..nchunk + 1)?;
@@ -388,7 +388,7 @@ impl CArrayWriter {
         }
     }
 
-    /// What `meta/sizes` should say.
+    /// The new content of `meta/sizes`.
     fn sizes(&self) -> Sizes {
         let nbytes = self.layout.nbytes_of(self.len());
         Sizes {
@@ -398,7 +398,7 @@ impl CArrayWriter {
         }
     }
 
-    /// Whether the array on disk is the one that was opened or written last.
+    /// Checks that the array on disk is the one that was opened or last written.
     fn check_unchanged(&self) -> Result<()> {
         let path = meta::sizes_path(&self.path);
         let found = read_metadata(&*self.tree, &path)?.and_then(|bytes| {
@@ -426,7 +426,7 @@ impl CArrayWriter {
         }
     }
 
-    /// The array as it is on disk, with the length that it has here.
+    /// The array on disk, with this writer's length.
     fn reader(&self) -> Result<CArray> {
         let mut array = CArray::open_column(self.tree.clone(), &self.path, &self.options)?;
         array.layout = self.layout.clone();
@@ -446,7 +446,7 @@ impl CArrayWriter {
     }
 }
 
-/// Makes a directory where nothing is.
+/// Makes a directory at a path where nothing exists.
 pub(crate) fn create_dir(tree: &dyn Tree, path: &str) -> Result<()> {
     let created =
         tree.create_dir(path).and_then(|()| tree.sync_names(blosc_io::tree::parent(path)));

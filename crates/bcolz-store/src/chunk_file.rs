@@ -11,10 +11,10 @@ use crate::error::{Corrupt, Error, Result};
 use crate::files;
 use crate::tree::Tree;
 
-/// Bytes that are read of a file at first: mostly enough to tell where its blocks are.
+/// Bytes that the first read of a file takes: mostly enough to hold the block starts.
 const HEAD_NBYTES: usize = 2048;
 
-/// What every chunk file begins with: magic, version 1, three zeros, one chunk.
+/// The first bytes of every chunk file: magic, version 1, three zeros, one chunk.
 pub(crate) const PREAMBLE: [u8; 16] = *b"blpk\x01\0\0\0\x01\0\0\0\0\0\0\0";
 
 /// An opened chunk file whose headers agree with each other, with the length of the file and with
@@ -28,14 +28,14 @@ pub(crate) struct ChunkFile {
     head: Vec<u8>,
 }
 
-/// What a chunk has to be.
+/// The properties that a chunk must have.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Expected {
     pub(crate) nchunk: u64,
     /// Fewest and most bytes of data.
     pub(crate) nbytes: (u64, u64),
     pub(crate) rowsize: u64,
-    /// The most bytes of data that the caller wants to see.
+    /// The most bytes of data that the caller accepts.
     pub(crate) limit: u64,
 }
 
@@ -45,7 +45,7 @@ impl ChunkFile {
         Self::parse(file, path, expected)
     }
 
-    /// The same of a file that is open already.
+    /// Parses a chunk file that is already open.
     pub(crate) fn parse(file: Box<dyn ReadAt>, path: String, expected: Expected) -> Result<Self> {
         let len = file.len().map_err(|source| Error::io(&path, source))?;
         let needed = PREAMBLE.len().saturating_add(ChunkHeader::MIN_LEN) as u64;
@@ -139,8 +139,8 @@ fn parse_header(bytes: &[u8], len: u64, expected: Expected, path: &str) -> Resul
     Ok(header)
 }
 
-/// What to say of a header that no chunk can have: a size that is wrong here as well is the plainer
-/// message.
+/// The error for a header that no chunk can have. A size that is wrong here as well makes the
+/// clearer message.
 fn impossible(bytes: &[u8], expected: Expected, path: &str, source: blosc_chunk::Error) -> Error {
     if let [_, _, _, _, a, b, c, d, ..] = *bytes
         && let Some(what) = expected.size_fault(u32::from_le_bytes([a, b, c, d]).into())
@@ -151,7 +151,7 @@ fn impossible(bytes: &[u8], expected: Expected, path: &str, source: blosc_chunk:
 }
 
 impl Expected {
-    /// What is wrong with a number of bytes of data.
+    /// The fault of a number of data bytes, if any.
     fn size_fault(&self, nbytes: u64) -> Option<Corrupt> {
         let ((min, max), rowsize) = (self.nbytes, self.rowsize);
         let fits = (min..=max).contains(&nbytes) && nbytes.is_multiple_of(rowsize.max(1));

@@ -1,4 +1,4 @@
-//! The chunk length that bcolz chooses where nobody says ("Default chunk length").
+//! The default chunk length of bcolz ("Default chunk length").
 
 /// Rows of a chunk for an array that is expected to have `expectedlen` rows of `rowsize` bytes.
 pub(crate) fn default(expectedlen: u64, rowsize: u64) -> u64 {
@@ -8,8 +8,8 @@ pub(crate) fn default(expectedlen: u64, rowsize: u64) -> u64 {
     size.checked_div(rowsize).unwrap_or(size).max(1)
 }
 
-/// Below these expected sizes (bytes), these sizes of a chunk (bytes): the outcome of a formula
-/// with logarithms and truncation, which takes two decades for one.
+/// Expected sizes (bytes) and the chunk sizes (bytes) below them. bcolz computes them by a formula
+/// with logarithms and truncation, which joins two decades into one.
 const STEPS: [(u64, u64); 8] = [
     (105, 16 << 10),
     (1_049, 32 << 10),

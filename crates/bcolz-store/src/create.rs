@@ -1,4 +1,4 @@
-//! What has to be known to make an array.
+//! Options for making an array.
 #![cfg_attr(
     not(test),
     expect(
@@ -21,17 +21,17 @@ use crate::{StorageParams, chunklen, fill};
 use blosc_dtype::json::Json;
 
 setters! {
-/// How to make an array. Everything but the dtype has a default, that of bcolz.
+/// Options of a new array. All but the dtype have the defaults of bcolz.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CreateOptions {
-    /// The type of an item; no objects.
+    /// The type of an item; objects are not allowed.
     pub dtype: Dtype,
-    /// Items of a row in each further dimension; none for plain items.
+    /// Items of a row in each further dimension; empty for one-dimensional arrays.
     pub row_shape: Vec<u64>,
-    /// Rows of a chunk. Default: what bcolz chooses for the expected length.
+    /// Rows of a chunk. Default: the choice of bcolz for the expected length.
     pub chunklen: Option<u64>,
-    /// The length that is expected, for the choice of the chunk length. Default: none.
+    /// The expected length, from which the chunk length follows. Default: none.
     pub expectedlen: Option<u64>,
     /// How chunks are compressed.
     pub cparams: StorageParams,
@@ -39,13 +39,13 @@ pub struct CreateOptions {
     pub dflt: Option<Json>,
     /// The first attributes.
     pub attrs: Attrs,
-    /// What flushed changes are to survive.
+    /// The kind of failure that flushed changes survive.
     pub durability: Durability,
-    /// Whether a file with a checksum of every chunk file is written; bcolz ignores it. Default:
-    /// yes, as for any value but [`Checksums::None`].
+    /// Whether to write a file with a checksum of every chunk file; bcolz ignores it. Any value but
+    /// [`Checksums::None`] means yes. Default: yes.
     pub checksums: Checksums,
     ;
-    /// How many chunks are compressed at once; the bytes do not depend on it.
+    /// The threads that compress chunks; the written bytes do not depend on their number.
     pub threads: Executor,
 }
 }
@@ -68,14 +68,14 @@ impl CreateOptions {
         }
     }
 
-    /// Sets [`threads`](Self#structfield.threads): a number of them, or where they come from.
+    /// Sets [`threads`](Self#structfield.threads): their number, or an executor.
     #[must_use]
     pub fn threads(self, threads: impl Into<Executor>) -> Self {
         Self { threads: threads.into(), ..self }
     }
 
-    /// What makes an array like another: type, rows, chunk length, compression, fill value and
-    /// attributes.
+    /// The options that make an array like `array`: type, rows, chunk length, compression, fill
+    /// value and attributes.
     ///
     /// ```
     /// # let dir = tempfile::tempdir()?;
@@ -98,7 +98,7 @@ impl CreateOptions {
     ///
     /// # Errors
     ///
-    /// Where the attributes are damaged.
+    /// If the attributes are damaged.
     pub fn like(array: &CArray) -> Result<Self> {
         let new = Self::new(array.dtype().clone());
         Ok(new
@@ -110,7 +110,7 @@ impl CreateOptions {
             .attrs(array.attrs()?))
     }
 
-    /// The metadata of the new, empty array, if all of these go together.
+    /// The metadata of the new, empty array, if the options go together.
     pub(crate) fn to_metadata(&self, path: &str) -> Result<(Sizes, Storage, Layout)> {
         if self.dtype.has_objects() {
             return Err(Param::NotWritten { dtype: self.dtype.to_string() }.into());
@@ -139,7 +139,7 @@ impl CreateOptions {
         };
         let layout = Layout::new(&sizes, &storage, path)?;
         fill::row(&layout, storage.dflt.as_ref(), &meta::storage_path(path))?;
-        // What we write, we read.
+        // Parses its own text, so that every array written here can be opened.
         let (read, _) =
             Storage::parse(&meta::parse_object(path, storage.to_text().as_bytes())?, path)?;
         debug_assert_eq!(read.chunklen, storage.chunklen);

@@ -48,8 +48,7 @@ impl CTable {
     ///
     /// # Errors
     ///
-    /// `Corrupt` and `Dtype` for what is missing or wrong in the metadata of the table or of any
-    /// column, `Io`.
+    /// `Corrupt` and `Dtype` if metadata of the table or of any column are missing or wrong; `Io`.
     pub fn open(rootdir: impl AsRef<Path>) -> Result<Self> {
         let tree = Arc::new(crate::open::directory(rootdir.as_ref())?);
         Self::open_in(tree, "", &OpenOptions::default())
@@ -59,8 +58,8 @@ impl CTable {
     ///
     /// # Errors
     ///
-    /// As [`open`](Self::open); a column that cannot be opened only where
-    /// [`broken_columns`](OpenOptions::broken_columns) says so.
+    /// As [`open`](Self::open). [`broken_columns`](OpenOptions::broken_columns) decides whether a
+    /// column that cannot be opened is an error.
     pub fn open_in(tree: Arc<dyn Tree>, path: &str, options: &OpenOptions) -> Result<Self> {
         crate::prefetch::announce_metadata(&*tree, path);
         let names_path = names_path(path);
@@ -116,7 +115,7 @@ impl CTable {
         }
     }
 
-    /// Rows: those of the shortest column.
+    /// Rows of the shortest column.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.columns.iter().map(|column| column.array.len()).min().unwrap_or(0)
@@ -170,7 +169,7 @@ impl CTable {
     ///
     /// # Errors
     ///
-    /// [`Error::Dtype`] where a row would be too large.
+    /// [`Error::Dtype`] if a row would be too large.
     pub fn dtype(&self) -> Result<Dtype> {
         records::dtype(&self.columns, &self.path)
     }
@@ -186,7 +185,7 @@ impl CTable {
     ///
     /// # Errors
     ///
-    /// `Io` where a directory cannot be listed.
+    /// `Io` if a directory cannot be listed.
     pub fn dead_nbytes(&self) -> Result<u64> {
         let mut nbytes = leftovers::dead_nbytes(&*self.tree, &self.path, |_| false)?;
         for column in &self.columns {
@@ -199,7 +198,7 @@ impl CTable {
     ///
     /// # Errors
     ///
-    /// Where `__attrs__` is damaged; the data can be read all the same.
+    /// If `__attrs__` is damaged; the data are readable all the same.
     pub fn attrs(&self) -> Result<Attrs> {
         match &self.attrs {
             Some(attrs) => Ok(attrs.clone()),
@@ -207,17 +206,17 @@ impl CTable {
         }
     }
 
-    /// What is odd about the metadata of the table and its columns.
+    /// Oddities in the metadata of the table and its columns.
     pub fn notes(&self) -> impl Iterator<Item = &Note> {
         self.notes.iter().chain(self.columns.iter().flat_map(|column| column.array.notes()))
     }
 
-    /// Decodes every chunk of every column, and looks for what does not belong to the table.
-    /// `progress` is called now and then.
+    /// Decodes every chunk of every column, and looks for files that do not belong to the table.
+    /// Calls `progress` now and then.
     ///
     /// # Errors
     ///
-    /// Only where a directory cannot be listed; what is wrong with the data is in the report.
+    /// Only if a directory cannot be listed; the report has all faults of the data.
     pub fn verify(
         &self,
         options: &VerifyOptions,
@@ -242,7 +241,7 @@ impl CTable {
             }
             report.merge(found);
         }
-        // bcolz adds columns without sums, so that this is no proof of damage.
+        // bcolz adds columns without sums, so a missing sum proves no damage.
         unsummed.retain(|_| report.checksum.is_some());
         report.notes.extend(unsummed);
         let entries = self.tree.list(&self.path).map_err(|source| Error::io(&self.path, source))?;

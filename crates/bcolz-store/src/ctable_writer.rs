@@ -1,7 +1,7 @@
 //! Making tables and changing them.
 //!
 //! A table has no length of its own: after a crash it ends with its shortest column. So all columns
-//! grow by their chunks first and by their lengths then, and they shrink one after the other.
+//! first write their chunks and then their lengths, and they shrink one after the other.
 #![cfg_attr(
     not(test),
     expect(
@@ -34,7 +34,7 @@ use crate::repair::{Action, Repair};
 use crate::tree::{DirTree, Tree};
 use blosc_dtype::json::Json;
 
-/// A table that is being written; see [`CArrayWriter`] for what is on disk when.
+/// A table that is being written; [`CArrayWriter`] says when changes reach the disk.
 ///
 /// ```
 /// use bcolz_store::{CTable, CTableWriter, CreateOptions, Dtype};
@@ -70,11 +70,11 @@ impl CTableWriter {
         names::fault(name).is_none()
     }
 
-    /// Makes a new, empty table in a directory that is not there yet.
+    /// Makes a new, empty table in a new directory.
     ///
     /// # Errors
     ///
-    /// [`Param`] where names or options cannot be, [`Param::Exists`], `Io`.
+    /// [`Param`] if names or options are invalid; [`Param::Exists`], `Io`.
     pub fn create(rootdir: impl AsRef<Path>, columns: &[(&str, CreateOptions)]) -> Result<Self> {
         let durability = columns.first().map(|(_, options)| options.durability).unwrap_or_default();
         Self::create_in(
@@ -84,8 +84,8 @@ impl CTableWriter {
         )
     }
 
-    /// Makes a new, empty table at `path` of a tree, whose parent is there. Until all columns are
-    /// there, it is none.
+    /// Makes a new, empty table at `path` of a tree; the parent must exist. The directory becomes a
+    /// table only when all columns are complete.
     ///
     /// # Errors
     ///
@@ -122,9 +122,8 @@ impl CTableWriter {
         Ok(writer)
     }
 
-    /// Opens a table to change it. What an interrupted change left is put in order first: columns
-    /// that are longer than the table lose the rows that no reader sees, see
-    /// [`repairs`](Self::repairs).
+    /// Opens a table to change it, and first repairs the leftovers of an interrupted change: longer
+    /// columns lose the rows that no reader sees, see [`repairs`](Self::repairs).
     ///
     /// # Errors
     ///
@@ -161,13 +160,13 @@ impl CTableWriter {
         Ok(Self { tree, path: path.to_owned(), columns, attrs, repairs, _lock: lock })
     }
 
-    /// What opening put in order.
+    /// The repairs that opening made.
     #[must_use]
     pub fn repairs(&self) -> &[Action] {
         &self.repairs
     }
 
-    /// Rows, with those that were not flushed.
+    /// Rows, including the ones that were not flushed.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.columns.first().map_or(0, |(_, column)| column.len())
@@ -197,7 +196,7 @@ impl CTableWriter {
     ///
     /// # Errors
     ///
-    /// [`Param`] where the columns do not get equally many whole rows; `Io`.
+    /// [`Param`] if the columns do not get the same number of whole rows; `Io`.
     pub fn append(&mut self, columns: &[&[u8]]) -> Result<()> {
         let expected = self.columns.len();
         if columns.len() != expected {
@@ -248,7 +247,7 @@ impl CTableWriter {
     ///
     /// # Errors
     ///
-    /// [`Param::NoColumn`], and as there.
+    /// [`Param::NoColumn`], and the errors of [`CArrayWriter::write_rows`].
     pub fn write_rows(&mut self, column: &str, start: u64, data: &[u8]) -> Result<()> {
         let found = self.columns.iter_mut().find(|(name, _)| name == column);
         let (_, column) = found.ok_or_else(|| Param::NoColumn { name: column.to_owned() })?;
@@ -265,7 +264,7 @@ impl CTableWriter {
         let Some(left) = len.checked_sub(rows) else {
             return Err(Param::Rows { start: 0, end: rows, len }.into());
         };
-        // Columns that grew since the last flush are made equal first.
+        // First gives equal lengths to the columns that grew since the last flush.
         self.flush()?;
         self.columns.iter_mut().try_for_each(|(_, column)| column.trim(len - left))
     }
@@ -312,18 +311,18 @@ impl CTableWriter {
         Ok(())
     }
 
-    /// Puts everything on disk.
+    /// Writes all unsaved rows and the metadata to disk.
     ///
     /// # Errors
     ///
-    /// `Io`; then all that was flushed before is still there, and flushing can be tried again.
+    /// `Io`; then everything flushed before is intact, and `flush` can be called again.
     pub fn flush(&mut self) -> Result<()> {
         self.columns.iter_mut().try_for_each(|(_, column)| column.flush_chunks())?;
         self.columns.iter_mut().try_for_each(|(_, column)| column.flush_sizes())?;
         self.columns.iter_mut().try_for_each(|(_, column)| column.flush_sums())
     }
 
-    /// Puts everything on disk and lets go of the table.
+    /// Flushes and closes the table.
     ///
     /// # Errors
     ///

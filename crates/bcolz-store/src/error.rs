@@ -1,7 +1,7 @@
-//! What can go wrong: sorted by who has to act, then by what is wrong.
+//! The errors of this crate, sorted by the party that has to act, then by the fault.
 //!
-//! A data set is many files; errors name theirs by its path below the root (`price/meta/sizes`), so
-//! that a caller adds the root and has what the user knows.
+//! A data set is many files; an error names its file by the path below the root
+//! (`price/meta/sizes`). A caller adds the root to get the path that the user knows.
 
 mod corrupt;
 mod param;
@@ -31,7 +31,7 @@ pub enum Error {
         /// The cause.
         source: io::Error,
     },
-    /// Another writer held the lock of the directory all the time.
+    /// Another writer held the lock of the directory until waiting ended.
     #[error("{path:?}: locked by {holder}")]
     Locked {
         /// The directory.
@@ -39,7 +39,7 @@ pub enum Error {
         /// The other writer.
         holder: Holder,
     },
-    /// Another program changed the array since it was opened; nothing more was written.
+    /// Another program changed the array since it was opened; this writer wrote nothing more.
     #[error("{path}: changed by another program")]
     ChangedByOther {
         /// The file.
@@ -50,7 +50,7 @@ pub enum Error {
     Corrupt {
         /// The file or directory.
         path: String,
-        /// What is wrong.
+        /// The fault.
         what: Corrupt,
     },
     /// The type of the items cannot be used.
@@ -81,20 +81,20 @@ pub enum Error {
         /// The cause.
         source: PickleError,
     },
-    /// More memory than the caller allows.
+    /// An operation needs more memory than the caller allows.
     #[error("{needed} bytes needed for {path:?}, the limit is {limit}")]
     Limit {
         /// The file or directory.
         path: String,
-        /// How much is needed.
+        /// Bytes that are needed.
         needed: u64,
-        /// How much is allowed.
+        /// Bytes that are allowed.
         limit: u64,
     },
     /// An expression of a query cannot be used.
     #[error("condition: {0}")]
     Expr(#[from] ExprError),
-    /// Record batches do not go together.
+    /// Record batches do not fit each other.
     #[cfg(feature = "arrow")]
     #[error("record batch: {0}")]
     Arrow(#[from] arrow_schema::ArrowError),
@@ -108,7 +108,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Who has to act.
+    /// The party that has to act.
     #[must_use]
     pub fn blame(&self) -> Blame {
         match self {

@@ -1,4 +1,4 @@
-//! Files of a data set: what a missing, irregular or overlong one means.
+//! Files of a data set: the errors of missing, irregular or overlong ones.
 
 use std::io;
 
@@ -18,7 +18,7 @@ pub(crate) fn has_file(tree: &dyn Tree, path: &str) -> Result<bool> {
     }
 }
 
-/// The whole of a metadata file; none if it is missing.
+/// The content of a metadata file; `None` if it is missing.
 pub(crate) fn read_metadata(tree: &dyn Tree, path: &str) -> Result<Option<Vec<u8>>> {
     let file = match tree.open(path) {
         Ok(file) => file,
@@ -37,8 +37,8 @@ pub(crate) fn read_metadata(tree: &dyn Tree, path: &str) -> Result<Option<Vec<u8
     Ok(Some(bytes))
 }
 
-/// Waits until no other writer has the lock of a directory, and takes it. Without the directory
-/// there is no lock: opening what is in it will fail.
+/// Waits for the lock of a directory, and takes it alone. A missing directory gets no lock: opening
+/// its files will fail.
 pub(crate) fn lock_exclusive(
     tree: &dyn Tree,
     path: &str,
@@ -47,7 +47,7 @@ pub(crate) fn lock_exclusive(
     take_lock(tree, path, LockKind::Exclusive, wait)
 }
 
-/// The same together with other readers.
+/// Waits for the lock of a directory, and shares it with other readers.
 pub(crate) fn lock_shared(
     tree: &dyn Tree,
     path: &str,
@@ -69,7 +69,7 @@ fn take_lock(
     }
 }
 
-/// The error of a file that could not be opened.
+/// The error for a file that could not be opened.
 pub(crate) fn open_error(path: &str, error: io::Error) -> Error {
     match error.kind() {
         _ if is_missing(&error) => Error::corrupt(path, Corrupt::Missing),
@@ -78,5 +78,5 @@ pub(crate) fn open_error(path: &str, error: io::Error) -> Error {
     }
 }
 
-/// Metadata files are refused if they are longer (bytes).
+/// The longest metadata file that is read (bytes).
 const MAX_METADATA_NBYTES: u64 = 16 << 20;

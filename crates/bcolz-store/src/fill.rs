@@ -1,4 +1,4 @@
-//! Fill values: `dflt` of `meta/storage` as bytes, and what bcolz writes there if nobody says.
+//! Fill values: `dflt` of `meta/storage` as bytes, and bcolz's default for it.
 #![cfg_attr(
     not(test),
     expect(clippy::arithmetic_side_effects, reason = "sizes of a dtype that was parsed")
@@ -10,8 +10,8 @@ use crate::error::{Corrupt, Error, Result};
 use crate::layout::Layout;
 use blosc_dtype::json::Json;
 
-/// One row of fill values. Releases before 1.1.0 wrote a list with the shape of a row, later ones a
-/// single value.
+/// One row of fill values. Releases before 1.1.0 wrote a list with the shape of a row; later ones
+/// write a single value.
 pub(crate) fn row(layout: &Layout, dflt: Option<&Json>, path: &str) -> Result<Vec<u8>> {
     let itemsize = layout.dtype.itemsize();
     let count = layout.rowsize / itemsize.max(1);
@@ -28,7 +28,7 @@ pub(crate) fn row(layout: &Layout, dflt: Option<&Json>, path: &str) -> Result<Ve
     Err(Error::corrupt(path, Corrupt::Dflt { value: dflt.to_string() }))
 }
 
-/// The fill value of a type where none was chosen, as bcolz writes it.
+/// The default fill value of a type, as bcolz writes it.
 pub(crate) fn zero(dtype: &Dtype) -> Json {
     if let Some((base, _)) = dtype.subarray() {
         return zero(base);
@@ -51,7 +51,7 @@ fn flatten(dtype: &Dtype, json: &Json, bytes: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-/// The bytes of an item; none if the value is not one of its type.
+/// The bytes of an item; `None` if the value is not one of its type.
 fn item(dtype: &Dtype, json: &Json) -> Option<Vec<u8>> {
     if *json == Json::Null {
         return Some(vec![0; dtype.itemsize()]);

@@ -1,5 +1,5 @@
-//! Where rows lie: chunks of `chunklen` rows, cut along the first dimension, the last one shorter
-//! ("Shapes and chunks").
+//! The positions of rows: chunks of `chunklen` rows, cut along the first dimension, the last one
+//! shorter ("Shapes and chunks").
 
 use blosc_dtype::{Dtype, Kind};
 
@@ -13,9 +13,9 @@ use crate::meta::{self, Sizes, Storage};
 pub(crate) struct Layout {
     pub(crate) dtype: Dtype,
     pub(crate) shape: Vec<u64>,
-    /// Bytes of a row; of an object array, those of the pointer that is not stored.
+    /// Bytes of a row; for an object array, those of the pointer, which is not stored.
     pub(crate) rowsize: usize,
-    /// Rows of a full chunk; 1 for objects, whatever the file says.
+    /// Rows of a full chunk; 1 for objects, even if the file has another number.
     pub(crate) chunklen: u64,
     /// Whether each chunk is the pickle of one element.
     pub(crate) is_object: bool,
@@ -70,7 +70,7 @@ impl Layout {
         self.nbytes_of(self.chunklen)
     }
 
-    /// Rows behind the full chunks.
+    /// Rows after the full chunks.
     pub(crate) fn leftover(&self) -> u64 {
         self.len().checked_rem(self.chunklen).unwrap_or(0)
     }
@@ -85,8 +85,8 @@ impl Layout {
         self.len().saturating_sub(nchunk.saturating_mul(self.chunklen)).min(self.chunklen)
     }
 
-    /// Fewest and most bytes of data that a chunk may have. A partial one can be longer than it
-    /// needs to be, after an append that was not completed.
+    /// Fewest and most bytes of data that a chunk may have. An interrupted append can leave a
+    /// partial chunk longer than needed.
     pub(crate) fn allowed_nbytes(&self, nchunk: u64) -> (u64, u64) {
         (self.nbytes_of(self.rows_in(nchunk)), self.chunk_nbytes())
     }

@@ -1,6 +1,5 @@
-//! What writers that were killed leave behind: files and columns that were never finished, and the
-//! renaming of a column that stopped half-way. The next writer removes or completes it under the
-//! lock.
+//! Leftovers of killed writers: unfinished files and columns, and the interrupted renaming of a
+//! column. The next writer removes or completes them under the lock.
 
 use blosc_io::replace::{is_temporary, sweep_in};
 
@@ -13,22 +12,23 @@ use crate::names::{self, names_path};
 use crate::repair::Repair;
 use crate::tree::{Entry, Tree};
 
-/// The file that says which column is being renamed.
+/// The file that names the column being renamed.
 pub(crate) fn rename_path(path: &str) -> String {
     join(path, "__rename__")
 }
 
-/// Removes files and columns in a directory that were never finished; returns their names.
+/// Removes unfinished files and columns in a directory; returns their names.
 pub(crate) fn remove_pending(tree: &dyn Tree, path: &str) -> Result<Vec<String>> {
     sweep_in(tree, path, None).map_err(|source| Error::io(path, source))
 }
 
-/// Completes the renaming of a column of the table at `path`, or forgets one that was not begun.
+/// Completes the renaming of a column of the table at `path`, or drops one that was not begun.
 pub(crate) fn finish_rename(tree: &dyn Tree, path: &str) -> Result<Option<Repair>> {
     let (from, to) = match read_rename(tree, path) {
         Ok(Some(names)) => names,
         Ok(None) => return Ok(None),
-        // It is synced before anything is renamed: half a file is of a renaming that was not begun.
+        // The file is synced before any renaming starts, so half a file belongs to a renaming not
+        // begun.
         Err(Error::Corrupt { .. }) => {
             remove(tree, &rename_path(path))?;
             return Ok(Some(Repair::Removed { name: "__rename__".to_owned() }));
@@ -49,8 +49,8 @@ pub(crate) fn finish_rename(tree: &dyn Tree, path: &str) -> Result<Option<Repair
     Ok(Some(done))
 }
 
-/// The name of the directory of a column: another one where its renaming stopped before the list of
-/// columns was written.
+/// The new name of a column's directory, if its renaming stopped before the list of columns was
+/// written.
 pub(crate) fn find_renamed(tree: &dyn Tree, path: &str, name: &str) -> Result<Option<String>> {
     match read_rename(tree, path) {
         Ok(Some((from, to))) if from == name && is_renamed(tree, path, &from, &to)? => Ok(Some(to)),
@@ -81,7 +81,7 @@ fn is_renamed(tree: &dyn Tree, path: &str, from: &str, to: &str) -> Result<bool>
     Ok(is_column(to)? && !is_column(from)?)
 }
 
-/// Bytes of what was never finished in a directory, and of the files that `is_dead` names.
+/// Bytes of unfinished files in a directory, and of the files that `is_dead` selects.
 pub(crate) fn dead_nbytes(
     tree: &dyn Tree,
     path: &str,
@@ -116,7 +116,7 @@ fn all_nbytes(tree: &dyn Tree, path: String) -> Result<u64> {
     Ok(nbytes)
 }
 
-/// The entries of a directory; none if it is missing.
+/// The entries of a directory; empty if it is missing.
 pub(crate) fn list_existing(tree: &dyn Tree, path: &str) -> Result<Vec<Entry>> {
     match tree.list(path) {
         Ok(entries) => Ok(entries),

@@ -12,8 +12,8 @@
 //!     data/__1.blp     chunk 1
 //! ```
 //!
-//! This crate implements `docs/formats/bcolz.md`: whatever carray 0.5 to bcolz 1.2.1 and the fork
-//! bcolz-zipline wrote is read, and what is written here, they read.
+//! This crate implements `docs/formats/bcolz.md`. It reads everything that carray 0.5 to
+//! bcolz 1.2.1 and the fork bcolz-zipline wrote, and they read everything that it writes.
 //!
 //! | to | use |
 //! |---|---|
@@ -22,9 +22,9 @@
 //! | read a table: columns, records | [`CTable`] |
 //! | find rows, sum up | [`CTable::scan`], [`query`] |
 //! | make and change | [`CArrayWriter`], [`CTableWriter`] |
-//! | see whether all can be read, read around damage | [`CArray::verify`], [`CArray::salvage_chunk`] |
-//! | put in order what a crash left, make a damaged copy readable | [`repair`](mod@repair) |
-//! | trade record batches, files of Parquet | `arrow`, `parquet`: features that are off by default |
+//! | verify an array, read around damage | [`CArray::verify`], [`CArray::salvage_chunk`] |
+//! | repair the state after a crash, make a damaged copy readable | [`repair`](mod@repair) |
+//! | exchange record batches, Parquet files | `arrow`, `parquet`: features, off by default |
 //! | keep data elsewhere than in a directory | [`tree::Tree`] |
 //!
 //! ```
@@ -50,11 +50,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Directories of strangers: every number is compared with what is there before anything is
-//! allocated, names of columns and links never lead out of the directory, and Python objects are
-//! read by [`pickle`], which runs nothing.
+//! Directories of strangers are safe to read: every number is compared with the files before memory
+//! is allocated, names of columns and links never lead out of the directory, and [`pickle`] reads
+//! Python objects without running code.
 //!
-//! What it does not do: chunks are the business of `blosc-chunk`, dtypes that of `blosc-dtype`.
+//! `blosc-chunk` handles the chunks, `blosc-dtype` the dtypes.
 #![forbid(unsafe_code)]
 #![cfg_attr(
     not(test),

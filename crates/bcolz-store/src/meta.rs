@@ -1,5 +1,5 @@
-//! The metadata of a carray: `meta/sizes`, `meta/storage` and `__attrs__`, checked once and for
-//! all.
+//! The metadata of a carray: `meta/sizes`, `meta/storage` and `__attrs__`, checked when they are
+//! read.
 
 mod attrs;
 mod dtype;
@@ -16,7 +16,7 @@ use crate::files::{join, read_metadata};
 use crate::tree::Tree;
 use blosc_dtype::json::{self, Json};
 
-/// Parses a metadata file that has to hold an object.
+/// Parses a metadata file that must hold an object.
 pub(crate) fn parse_object(path: &str, bytes: &[u8]) -> Result<Json> {
     let json = json::parse(bytes).map_err(|error| {
         let (at, expected) = (error.at, error.expected);
@@ -28,13 +28,13 @@ pub(crate) fn parse_object(path: &str, bytes: &[u8]) -> Result<Json> {
     }
 }
 
-/// Reads a metadata file that has to be there.
+/// Reads a metadata file that must exist.
 pub(crate) fn read_object(tree: &dyn Tree, path: &str) -> Result<Json> {
     let bytes = read_metadata(tree, path)?.ok_or_else(|| Error::corrupt(path, Corrupt::Missing))?;
     parse_object(path, &bytes)
 }
 
-/// The value of a key that has to be there.
+/// The value of a key that must exist.
 pub(crate) fn need<'a>(json: &'a Json, path: &str, key: &'static str) -> Result<&'a Json> {
     json.get(key).ok_or_else(|| Error::corrupt(path, Corrupt::Key { key }))
 }

@@ -1,5 +1,5 @@
-//! The columns of a table: the file that lists them, by which a table is known, and their names,
-//! which are names of directories: one normal path component.
+//! The columns of a table: the file that lists them and marks a table, and their names. Each names
+//! a directory, and so is one normal path component.
 
 use blosc_io::Tree;
 
@@ -7,7 +7,7 @@ use crate::error::{NameFault, Result};
 use crate::files::{self, join};
 use crate::meta::{need, wrong_type};
 
-/// What keeps a name from being one of a column.
+/// The fault that keeps a name from being one of a column.
 pub(crate) fn fault(name: &str) -> Option<NameFault> {
     let is_control = |c: char| c == '/' || c == '\\' || c == '\0';
     let is_windows = |c: char| c < ' ' || matches!(c, ':' | '<' | '>' | '"' | '|' | '?' | '*');
@@ -24,7 +24,7 @@ pub(crate) fn fault(name: &str) -> Option<NameFault> {
     }
 }
 
-/// Whether Windows takes the name for a device, whatever follows the first point.
+/// Whether Windows takes the name for a device, whatever follows the first dot.
 fn is_device(name: &str) -> bool {
     let stem = name.split('.').next().unwrap_or_default().trim_end().to_ascii_uppercase();
     match stem.as_str() {
@@ -35,7 +35,7 @@ fn is_device(name: &str) -> bool {
     }
 }
 
-/// Whether there is a table at `path`: nothing but `__rootdirs__` tells.
+/// Whether there is a table at `path`, which `__rootdirs__` alone marks.
 pub(crate) fn is_table(tree: &dyn Tree, path: &str) -> Result<bool> {
     files::has_file(tree, &names_path(path))
 }
@@ -45,7 +45,7 @@ pub(crate) fn names_path(path: &str) -> String {
     join(path, "__rootdirs__")
 }
 
-/// The names in `__rootdirs__`, as they stand there.
+/// The names in `__rootdirs__`, unchanged.
 pub(crate) fn parse_names(json: &crate::Json, path: &str) -> Result<Vec<String>> {
     let names = need(json, path, "names")?;
     let list = names.as_array().ok_or_else(|| wrong_type(path, "names", "a list", names))?;

@@ -1,17 +1,17 @@
-//! What is odd about a data set without keeping anybody from reading it.
+//! Oddities of a data set that do not keep it from being read.
 
-/// An oddity and where it was found.
+/// An oddity and the data set that has it.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{}: {fault}", shown(path))]
 #[non_exhaustive]
 pub struct Note {
     /// The array, table, or column (path below the root).
     pub path: String,
-    /// What is odd.
+    /// The oddity.
     pub fault: Fault,
 }
 
-/// What can be odd.
+/// The kinds of oddities.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Fault {
@@ -21,12 +21,12 @@ pub enum Fault {
     /// `__attrs__` has no bytes, as after a failed assignment: bcolz does not open this.
     #[error("__attrs__ is empty; bcolz does not open this")]
     AttrsEmpty,
-    /// `nbytes` is not the size of the data.
+    /// `nbytes` differs from the size of the data.
     #[error("nbytes {stored}, the data have {expected}")]
     Nbytes {
-        /// What the file says.
+        /// The number in the file.
         stored: i128,
-        /// What it should say.
+        /// The right number.
         expected: u64,
     },
     /// A setting for writing is missing or unknown.
@@ -38,27 +38,27 @@ pub enum Fault {
     /// There is no fill value: bcolz does not open this.
     #[error("no fill value; bcolz does not open this")]
     NoDflt,
-    /// A chunk, and perhaps others after it, was compressed with another typesize than bcolz takes.
+    /// A chunk, and perhaps others after it, was compressed with another typesize than bcolz uses.
     #[error("chunk {nchunk} has typesize {found}, bcolz takes {expected}")]
     Typesize {
         /// The chunk.
         nchunk: u64,
-        /// What its header says (bytes).
+        /// The typesize in its header (bytes).
         found: usize,
-        /// What bcolz takes (bytes).
+        /// The typesize that bcolz uses (bytes).
         expected: usize,
     },
-    /// The column has no checksums, and others of its table have: they were lost, or a program that
-    /// writes none added the column.
+    /// The column has no checksums, but others of its table have: they were lost, or a program
+    /// without checksums added the column.
     #[error("no .b2sums beside those of other columns: not compared; sealing the table adds it")]
     SumsMissing,
     /// A program that writes no checksums changed the array.
     #[error("changed by a program that writes no checksums")]
     ChangedByOther,
-    /// Chunk files that do not belong to the data, as trimming leaves them behind.
+    /// Chunk files that do not belong to the data; trimming leaves them.
     #[error("{count} chunk file{} not belong to the data", if *.count == 1 { " does" } else { "s do" })]
     StaleChunks {
-        /// How many.
+        /// The number of files.
         count: u64,
     },
     /// Columns have different lengths, as after a crash; the table ends with the shortest one.
@@ -69,12 +69,12 @@ pub enum Fault {
         /// Rows of the longest column.
         max: u64,
     },
-    /// A column that cannot be used was left out.
+    /// A column that cannot be used is left out.
     #[error("column {name:?} left out: {why}")]
     ColumnSkipped {
         /// Its name.
         name: String,
-        /// Why.
+        /// The reason.
         why: String,
     },
     /// A directory with an array that is not listed as a column.
@@ -85,7 +85,7 @@ pub enum Fault {
     },
 }
 
-/// How messages call the array or table at this path below the root.
+/// The name of the array or table at this path below the root, for messages.
 pub(crate) fn shown(path: &str) -> &str {
     if path.is_empty() { "." } else { path }
 }

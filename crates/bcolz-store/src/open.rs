@@ -21,11 +21,11 @@ use crate::tree::{DirTree, Tree};
 pub enum DataSet {
     /// A directory without `__rootdirs__`.
     CArray(CArray),
-    /// A directory with it.
+    /// A directory with `__rootdirs__`.
     CTable(CTable),
 }
 
-/// Opens what is in a directory.
+/// Opens the array or table in a directory.
 ///
 /// # Errors
 ///
@@ -34,7 +34,7 @@ pub fn open(rootdir: impl AsRef<Path>) -> Result<DataSet> {
     open_in(Arc::new(directory(rootdir.as_ref())?), "", &OpenOptions::default())
 }
 
-/// The files of a directory, which has to be there.
+/// The files of a directory, which must exist.
 pub(crate) fn directory(rootdir: &Path) -> Result<DirTree> {
     match rootdir.metadata() {
         Ok(_) => Ok(DirTree::new(rootdir)),
@@ -42,7 +42,7 @@ pub(crate) fn directory(rootdir: &Path) -> Result<DirTree> {
     }
 }
 
-/// Opens what is at `path` of a tree.
+/// Opens the array or table at `path` of a tree.
 ///
 /// # Errors
 ///
@@ -71,7 +71,7 @@ impl DataSet {
         self.len() == 0
     }
 
-    /// Decodes everything; `progress` is called now and then.
+    /// Decodes all chunks; calls `progress` now and then.
     ///
     /// # Errors
     ///
@@ -89,8 +89,8 @@ impl DataSet {
 }
 
 impl DataSet {
-    /// Whether the array, or a column of the table, has a file of checksums, which
-    /// [`verify`](Self::verify) compares. One that cannot be looked for counts.
+    /// Whether the array, or a column of the table, has a file of checksums for
+    /// [`verify`](Self::verify) to compare. An error of the search counts as yes.
     #[must_use]
     pub fn has_checksums(&self) -> bool {
         let has = |array: &CArray| Sums::exist(&*array.tree, &array.path).unwrap_or(true);
@@ -100,12 +100,12 @@ impl DataSet {
         }
     }
 
-    /// Writes a file with a checksum of every file of the array, or of the arrays of the table, as
-    /// it is now, for which all of them are read. [`verify`](Self::verify) compares them.
+    /// Writes a checksum of each file of the array, or of the table's arrays. All files are read
+    /// for it. [`verify`](Self::verify) compares the sums.
     ///
     /// # Errors
     ///
-    /// `Locked`, `Io`; what is wrong with the headers of chunks.
+    /// `Locked`, `Io`; the errors of chunk headers.
     pub fn seal(&self) -> Result<()> {
         let (tree, path, options, columns) = match self {
             Self::CArray(array) => (&array.tree, &array.path, &array.options, vec![array]),

@@ -1,4 +1,4 @@
-//! What callers may choose: how data sets are read, and how arrays are compressed.
+//! Options for reading data sets, and compression parameters of arrays.
 
 use blosc_chunk::{CodecId, DParams, Level, Pipeline, Target, setters};
 use blosc_container::{Budget, checksums::Mismatch};
@@ -9,23 +9,23 @@ setters! {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct OpenOptions {
-    /// How chunks are decoded. Its default refuses chunks of more than 1 GiB of data.
+    /// Parameters for decoding chunks. Their default refuses chunks of more than 1 GiB of data.
     pub dparams: DParams,
-    /// How many chunks are decoded at once where several are requested, and how many bytes of data
-    /// are decoded ahead. Default: as many chunks as there are processors, 64 MiB.
+    /// The number of chunks to decode at once if several are requested, and of bytes to decode
+    /// ahead. Default: as many chunks as processors, 64 MiB.
     pub budget: Budget,
-    /// Bytes of decoded blocks that each array keeps, for rows that are read one by one. Default:
-    /// 4 MiB. A file that was changed is read again.
+    /// Bytes of decoded blocks that each array keeps, for rows that are read one by one. Default: 4
+    /// MiB. A changed file is read again.
     pub cache: u64,
-    /// The most bytes that one call may return in a buffer of ours. Default: any; it grows only as
-    /// chunks are found.
+    /// The most bytes that one call may return in a new buffer. Default: no limit; the buffer grows
+    /// only as chunks are found.
     pub max_nbytes: u64,
-    /// What to do with a table whose columns cannot all be used.
+    /// The treatment of a table with columns that cannot be used.
     pub broken_columns: BrokenColumns,
     /// How a writer waits for another one. Default: 60 seconds.
     pub lock: LockWait,
-    /// How a read ends where a file is not the one that its checksum was taken of
-    /// (`docs/formats/bcolz.md`, "Checksums"). Default: reading fails.
+    /// The result of reading a file that does not match its checksum (`docs/formats/bcolz.md`,
+    /// "Checksums"). Default: an error.
     pub mismatch: Mismatch,
 }
 }
@@ -44,10 +44,10 @@ impl Default for OpenOptions {
     }
 }
 
-/// What to do with a table whose columns cannot all be used.
+/// The treatment of a table with columns that cannot be used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BrokenColumns {
-    /// The first of them is the error of opening the table.
+    /// Opening fails with the error of the first one.
     #[default]
     Refuse,
     /// They are left out, with a note.
@@ -55,7 +55,7 @@ pub enum BrokenColumns {
 }
 
 setters! {
-/// How an array is compressed. The default is that of bcolz since 1.1.0: LZ4 at level 5 with
+/// Compression of an array. The defaults are those of bcolz since 1.1.0: LZ4 at level 5 with
 /// shuffle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -128,7 +128,7 @@ pub enum Cname {
     Lz4,
     /// `lz4hc`
     Lz4Hc,
-    /// `snappy`: not in builds of the fork.
+    /// `snappy`: missing in builds of the fork.
     Snappy,
     /// `zlib`
     Zlib,
@@ -149,7 +149,7 @@ impl Cname {
         CNAMES.iter().find(|(cname, ..)| *cname == self).map_or("lz4", |(_, name, _)| name)
     }
 
-    /// The name of the codec of a chunk; a chunk does not tell LZ4HC from LZ4.
+    /// The name of a chunk's codec; a chunk does not distinguish LZ4HC from LZ4.
     pub(crate) fn of_codec(codec: CodecId) -> Option<Self> {
         CNAMES.iter().find(|(_, _, known)| *known == codec).map(|(cname, ..)| *cname)
     }

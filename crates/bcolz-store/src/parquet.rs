@@ -1,9 +1,9 @@
 //! Tables as files of Parquet, and files of Parquet as tables (feature `parquet`).
 //!
-//! Both go through the record batches of [`arrow`](crate::arrow), whose types they share. A file is
-//! written in groups of rows, and read in batches; memory holds one of them. The file keeps the
-//! schema of Arrow with its metadata, so that dtypes and attributes come back; programs that do not
-//! know bcolz see plain columns.
+//! Both use the record batches and the types of [`arrow`](crate::arrow). A file is written in
+//! groups of rows, and read in batches; memory holds one of them. The file keeps the schema of
+//! Arrow with its metadata, so dtypes and attributes survive; programs that do not know bcolz see
+//! plain columns.
 //!
 //! ```
 //! use bcolz_store::parquet::{self, WriteOptions};
@@ -44,13 +44,13 @@ use crate::create::CreateOptions;
 use crate::ctable_writer::CTableWriter;
 use crate::error::{Error, Result};
 
-/// How a file of Parquet is written.
+/// Options for writing a file of Parquet.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct WriteOptions {
     /// Rows of a group at most. Default: 2^20, which is Parquet's.
     pub group_rows: usize,
-    /// Bytes of a group at most, as they lie in the file. Default: 64 MiB.
+    /// Bytes of a group in the file at most. Default: 64 MiB.
     pub group_nbytes: usize,
     /// Whether pages are compressed, with Snappy. Default: yes.
     pub is_compressed: bool,
@@ -64,30 +64,30 @@ impl Default for WriteOptions {
 
 /// One method for each field, to be chained.
 impl WriteOptions {
-    /// With other rows of a group, at least one.
+    /// Sets the most rows of a group, at least one.
     #[must_use]
     pub const fn group_rows(self, group_rows: usize) -> Self {
         Self { group_rows, ..self }
     }
 
-    /// With other bytes of a group, at least one.
+    /// Sets the most bytes of a group, at least one.
     #[must_use]
     pub const fn group_nbytes(self, group_nbytes: usize) -> Self {
         Self { group_nbytes, ..self }
     }
 
-    /// With pages compressed or not.
+    /// Sets whether pages are compressed.
     #[must_use]
     pub const fn is_compressed(self, is_compressed: bool) -> Self {
         Self { is_compressed, ..self }
     }
 }
 
-/// Writes record batches as a file; how many rows there were.
+/// Writes record batches as a file; returns the number of rows.
 ///
 /// # Errors
 ///
-/// What can be wrong with the batches; [`Error::Parquet`] where they cannot be written.
+/// The errors of the batches; [`Error::Parquet`] if they cannot be written.
 pub fn write(
     batches: RecordBatches<'_>,
     to: impl Write + Send,
@@ -96,11 +96,11 @@ pub fn write(
     write_batches(&batches.schema(), batches, to, options)
 }
 
-/// Writes record batches of any origin, all of this schema, as a file; how many rows there were.
+/// Writes record batches of any origin, all of this schema, as a file; returns the number of rows.
 ///
 /// # Errors
 ///
-/// Those of the batches; [`Error::Parquet`] where they cannot be written.
+/// The errors of the batches; [`Error::Parquet`] if they cannot be written.
 pub fn write_batches<E: From<Error>>(
     schema: &SchemaRef,
     batches: impl IntoIterator<Item = Result<RecordBatch, E>>,
@@ -126,15 +126,15 @@ pub fn write_batches<E: From<Error>>(
     Ok(rows)
 }
 
-/// Makes a table in `rootdir`, where nothing is yet, of a file; how many rows there were.
+/// Makes a table from a file, in the new directory `rootdir`; returns the number of rows.
 ///
-/// `tune` gets the name of each column and what it is made with, and may change everything but type
-/// and shape of the items. Strings without a known length are read twice, first for the longest.
+/// `tune` gets the name and the options of each column, and may change all options but the type and
+/// shape of the items. Strings without a known length are read twice, first to find the longest.
 ///
 /// # Errors
 ///
-/// [`Error::Parquet`] where the file is none; columns without counterpart, values that are missing;
-/// what can go wrong with making a table.
+/// [`Error::Parquet`] if the file is not one of Parquet; columns without a counterpart, missing
+/// values; the errors of making a table.
 pub fn read(
     from: &File,
     rootdir: impl AsRef<Path>,
@@ -171,7 +171,7 @@ pub fn read(
 ///
 /// # Errors
 ///
-/// [`Error::Parquet`] where the file is none; for a batch, where it cannot be decoded.
+/// [`Error::Parquet`] if the file is not one of Parquet; for a batch, if it cannot be decoded.
 pub fn batches(
     from: &File,
 ) -> Result<(SchemaRef, impl Iterator<Item = Result<RecordBatch>> + use<>)> {
@@ -181,7 +181,7 @@ pub fn batches(
     Ok((schema, batches.map(|batch| Ok(batch?))))
 }
 
-/// Appends the rows of a file to a table; how many there were. They are flushed by the caller.
+/// Appends the rows of a file to a table; returns their number. The caller flushes them.
 ///
 /// # Errors
 ///
@@ -200,7 +200,7 @@ fn append(writer: &mut CTableWriter, batches: ParquetRecordBatchReader) -> Resul
     Ok(rows)
 }
 
-/// The file, from its start, to be read in batches.
+/// Opens the file at its start, to be read in batches.
 fn open(from: &File) -> Result<ParquetRecordBatchReaderBuilder<File>> {
     let file =
         from.try_clone().map_err(|error| Error::Parquet(ParquetError::External(error.into())))?;

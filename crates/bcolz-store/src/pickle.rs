@@ -1,10 +1,9 @@
-//! Pickles of plain data, read without running anything.
+//! Pickles of plain data, read without running code.
 //!
-//! A pickle is a program for a stack machine, and Python's reader calls whatever function it names.
-//! This one knows the opcodes that build plain values - protocols 0 to 5 - and a closed list of
-//! names that NumPy's scalars are made with; everything else is an error that names the opcode and
-//! where it stands. Values are shared, never copied, so that a short program cannot make a large
-//! one out of them.
+//! A pickle is a program for a stack machine, and Python's reader calls any function that it names.
+//! This reader knows the opcodes that build plain values - protocols 0 to 5 - and a closed list of
+//! the names that make NumPy's scalars. Any other opcode is an error that gives it and its
+//! position. Values are shared, never copied, so a short program cannot make a large value.
 
 mod machine;
 mod numpy;
@@ -29,7 +28,7 @@ pub enum Object {
     Float(f64),
     /// `str`, and NumPy's. Halves of surrogate pairs have become U+FFFD.
     Str(Arc<str>),
-    /// `bytes`, NumPy's too, and `bytearray`; `str` of Python 2 where it is no ASCII.
+    /// `bytes`, including NumPy's, and `bytearray`; also a Python 2 `str` that is not ASCII.
     Bytes(Arc<[u8]>),
     /// `list`
     List(Arc<[Self]>),
@@ -48,16 +47,16 @@ pub enum Object {
     },
 }
 
-/// Why a pickle is not plain data. Positions count bytes of the pickle.
+/// The reason why a pickle is not plain data. Positions count bytes of the pickle.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PickleError {
-    /// An opcode that could run code, or that is not known.
+    /// An opcode that could run code, or that is unknown.
     #[error("opcode {opcode:#04x} at byte {at} builds no plain data")]
     Opcode {
         /// The opcode.
         opcode: u8,
-        /// Where it stands.
+        /// Its position.
         at: usize,
     },
     /// A name of a class or function that is not on the list.
@@ -65,41 +64,41 @@ pub enum PickleError {
     Global {
         /// Module and name.
         name: String,
-        /// Where the opcode stands.
+        /// The position of the opcode.
         at: usize,
     },
     /// The pickle ends within an opcode or without `STOP`.
     #[error("ends at byte {at}, {needed} more are needed")]
     Truncated {
-        /// Where it ends.
+        /// The position of the end.
         at: usize,
-        /// Bytes that are missing at least.
+        /// The least number of missing bytes.
         needed: u64,
     },
-    /// An opcode with something in its place that does not belong there.
+    /// An opcode with a wrong operand.
     #[error("opcode {opcode:#04x} at byte {at}: {what}")]
     Malformed {
         /// The opcode.
         opcode: u8,
-        /// Where it stands.
+        /// Its position.
         at: usize,
-        /// What is wrong.
+        /// The fault.
         what: &'static str,
     },
-    /// Deeper nesting, or more opcodes, than are followed.
+    /// Deeper nesting, or more opcodes, than the limit.
     #[error("more than {limit} {what} at byte {at}")]
     Limit {
-        /// What there is too much of.
+        /// The limited quantity.
         what: &'static str,
-        /// How much is allowed.
+        /// The limit.
         limit: usize,
-        /// Where.
+        /// The position.
         at: usize,
     },
 }
 
 impl PickleError {
-    /// Who has to act.
+    /// The party that has to act.
     #[must_use]
     pub const fn blame(&self) -> Blame {
         match self {

@@ -1,8 +1,8 @@
 //! Announcing reads to storage that is far away: all metadata of a table at once, and the chunks of
 //! all of its columns.
 //!
-//! Nothing is reported here: what is wrong with a file is told by reading it. Storage that is near
-//! is told nothing ([`Tree::prefetch_limit`]).
+//! Announcing reports no error: reading the file does. Near storage gets no announcement
+//! ([`Tree::prefetch_limit`]).
 
 use core::ops::Range;
 
@@ -17,7 +17,7 @@ use crate::tree::Tree;
 
 /// A file up to this size (bytes) is fetched as a whole: its blocks would take another round.
 const MAX_WHOLE_NBYTES: u64 = 128 << 10;
-/// Bytes of a longer chunk file that tell where its blocks are.
+/// Bytes of a longer chunk file that hold its block starts.
 const HEAD_NBYTES: u64 = 2 << 10;
 /// Most bytes of a metadata file that are announced.
 const METADATA_NBYTES: u64 = 64 << 10;
@@ -25,7 +25,7 @@ const METADATA_NBYTES: u64 = 64 << 10;
 /// A part of a chunk: its number, and bytes of its data.
 pub(crate) type ChunkPart = (u64, Range<usize>);
 
-/// Announces the metadata of the array or table at `path`, and of what may be its columns.
+/// Announces the metadata of the array or table at `path`, and of its possible columns.
 pub(crate) fn announce_metadata(tree: &dyn Tree, path: &str) {
     let limit = tree.prefetch_limit();
     if limit == 0 {
@@ -52,14 +52,14 @@ pub(crate) fn announce_metadata(tree: &dyn Tree, path: &str) {
 }
 
 impl CArray {
-    /// Bytes that may be announced at once; 0 where the files are near.
+    /// Bytes that may be announced at once; 0 if the files are near.
     pub(crate) fn prefetch_limit(&self) -> u64 {
         self.tree.prefetch_limit()
     }
 
-    /// Announces to far storage what tells where the blocks of some rows are; nothing is waited
-    /// for. Reading rows does this by itself. Those who read several columns announce all of them
-    /// first, so that they come together: the heads of each, and then the blocks of each.
+    /// Announces to far storage the headers and block starts for some rows, without waiting.
+    /// Reading rows does this by itself. A caller that reads several columns announces all of them
+    /// first, to save rounds: the heads of each, and then the blocks of each.
     pub fn prefetch_heads(&self, rows: Range<u64>) {
         self.announce_heads(&self.parts_to_announce(rows));
     }
@@ -80,7 +80,7 @@ impl CArray {
         }
     }
 
-    /// The first of these parts that far storage takes at a time, and at least one.
+    /// The first of these parts, at least one, up to the prefetch limit.
     pub(crate) fn first_parts(&self, parts: impl Iterator<Item = ChunkPart>) -> Vec<ChunkPart> {
         let limit = self.prefetch_limit();
         let (mut first, mut nbytes) = (Vec::new(), 0_u64);
@@ -99,8 +99,8 @@ impl CArray {
         first
     }
 
-    /// Announces short files, and the starts of the others, of which blocks are still to be
-    /// announced: those are returned.
+    /// Announces whole short files, and the starts of the longer ones; returns the parts of the
+    /// longer ones, whose blocks are still to be announced.
     fn announce_heads(&self, parts: &[ChunkPart]) -> Vec<ChunkPart> {
         let (mut first, mut longer) = (Vec::new(), Vec::new());
         for (nchunk, bytes) in parts {
@@ -117,8 +117,8 @@ impl CArray {
         longer
     }
 
-    /// Whether all of a file of `len` bytes is fetched for these bytes of its data. A file with a
-    /// checksum is: all of it is compared.
+    /// Whether to fetch all of a file of `len` bytes for these bytes of its data. A file with a
+    /// checksum is fetched whole, as all of it is compared.
     fn is_whole(&self, len: u64, bytes: &Range<usize>) -> bool {
         let is_most = bytes.len() as u64 > self.layout.chunk_nbytes() / 2;
         len <= MAX_WHOLE_NBYTES || is_most || self.compares_files()
@@ -134,8 +134,8 @@ impl CArray {
 }
 
 impl CTable {
-    /// Announces to far storage the rows of columns that will be read, so that those of all columns
-    /// come together.
+    /// Announces to far storage the rows of columns that will be read, so that all columns arrive
+    /// in the same rounds.
     pub fn prefetch<'a>(&self, names: impl IntoIterator<Item = &'a str>, rows: Range<u64>) {
         if self.tree.prefetch_limit() == 0 {
             return;

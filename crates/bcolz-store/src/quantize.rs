@@ -5,17 +5,17 @@ use blosc_dtype::{ByteOrder, Dtype, Kind};
 
 use crate::error::{Param, Result};
 
-/// Rounds floats as they are about to be compressed.
+/// The rounding that floats get before they are compressed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Quantize {
-    /// Bits behind the binary point that are kept.
+    /// Bits after the binary point that are kept.
     bits: i32,
     itemsize: usize,
     order: ByteOrder,
 }
 
 impl Quantize {
-    /// None for 0 digits, which means all.
+    /// `None` for 0 digits, which means all.
     pub(crate) fn new(digits: u8, dtype: &Dtype) -> Result<Option<Self>> {
         if digits == 0 {
             return Ok(None);
@@ -25,7 +25,7 @@ impl Quantize {
         let Some(scalar) = scalar else {
             return Err(Param::Quantize { dtype: dtype.to_string() }.into());
         };
-        // Powers of ten are irrational powers of two: no rounding can go wrong.
+        // Powers of ten are irrational powers of two, so rounding errors cannot change `ceil`.
         let bits = (f64::from(digits) * core::f64::consts::LOG2_10).ceil();
         #[expect(clippy::cast_possible_truncation, reason = "at most 848")]
         let bits = bits as i32;
@@ -45,7 +45,7 @@ impl Quantize {
         }
     }
 
-    /// In the precision of the items, as NumPy computes it.
+    /// Rounds in the precision of the items, as NumPy does.
     fn round(&self, item: &mut [u8]) {
         let scale = f64::from(self.bits).exp2();
         match *item {

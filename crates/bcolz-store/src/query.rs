@@ -1,8 +1,8 @@
-//! Rows of a table that meet a condition, and what they come to.
+//! Rows of a table that meet a condition, and sums over them.
 //!
-//! A table is gone through in blocks of rows, several at once. Of each block, the columns of the
-//! condition are read first; the others only if a row meets it. Which rows are a block depends on
-//! the table alone, and so does what sums come to.
+//! A query reads a table in blocks of rows, several at once. It first reads the columns of the
+//! condition; the others follow only if a row meets it. The table alone determines the blocks, and
+//! so the sums too.
 #![cfg_attr(
     not(test),
     expect(
@@ -55,7 +55,7 @@ use blosc_dtype::expr::{Expr, ValueType};
 pub struct Scan<'a> {
     table: &'a CTable,
     rows: Range<u64>,
-    /// The places of the columns that are wanted.
+    /// The indices of the requested columns.
     wanted: Vec<usize>,
     filter: Option<Formula>,
     skip: u64,
@@ -67,7 +67,7 @@ pub struct Scan<'a> {
 #[derive(Clone, Debug)]
 struct Formula {
     expr: Expr,
-    /// Their places in the table, in the order of their numbers in the expression.
+    /// Their indices in the table, in the order of their numbers in the expression.
     columns: Vec<usize>,
 }
 
@@ -122,7 +122,7 @@ impl<'a> Scan<'a> {
     ///
     /// # Errors
     ///
-    /// [`Error::Expr`](crate::Error::Expr) where the text is no expression that is true or false.
+    /// [`Error::Expr`](crate::Error::Expr) if the text is no expression with truth values.
     pub fn filter(self, expr: &str) -> Result<Self> {
         let (formula, result) = self.formula(expr)?;
         if result != ValueType::Truth {
@@ -131,32 +131,33 @@ impl<'a> Scan<'a> {
         Ok(Self { filter: Some(formula), ..self })
     }
 
-    /// Looks only at these rows of the table.
+    /// Searches only these rows of the table.
     #[must_use]
     pub fn rows(self, rows: Range<u64>) -> Self {
         let end = rows.end.min(self.table.len());
         Self { rows: rows.start.min(end)..end, ..self }
     }
 
-    /// Without the first rows that would be given.
+    /// Skips the first rows found.
     #[must_use]
     pub fn skip(self, rows: u64) -> Self {
         Self { skip: rows, ..self }
     }
 
-    /// With at most that many rows.
+    /// Ends after at most `rows` rows.
     #[must_use]
     pub fn limit(self, rows: u64) -> Self {
         Self { limit: rows, ..self }
     }
 
-    /// In batches of that many rows, the last one smaller. Default, and with 0: as they are found.
+    /// Makes batches of `rows` rows, the last one smaller. Default, and with 0: the rows of a
+    /// block.
     #[must_use]
     pub fn batch(self, rows: u64) -> Self {
         Self { batch: rows, ..self }
     }
 
-    /// The columns that are wanted.
+    /// The requested columns.
     #[cfg(feature = "arrow")]
     pub(crate) fn wanted(&self) -> impl Iterator<Item = &'a Column> {
         self.wanted.iter().map(|place| &self.table.columns[*place])
@@ -167,7 +168,7 @@ impl<'a> Scan<'a> {
         self.table
     }
 
-    /// An expression, and the type of what it gives.
+    /// An expression, and the type of its values.
     fn formula(&self, text: &str) -> Result<(Formula, ValueType)> {
         let mut columns: Vec<usize> = Vec::new();
         let expr = Expr::parse(text, &mut |name| {

@@ -1,4 +1,4 @@
-//! Putting in order what a crash left behind, without losing a row that can be read ("Crashes and
+//! Repairing the state after a crash, without losing a row that can be read ("Crashes and
 //! half-written data").
 
 use std::path::Path;
@@ -22,36 +22,36 @@ use crate::tree::{DirTree, Tree};
 pub use crate::rescue::{RescueOptions, rescue_in};
 pub use blosc_container::rescue::Fill;
 
-/// Something that was put in order.
+/// A repair that was made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {what}", shown(path))]
 #[non_exhaustive]
 pub struct Action {
     /// The array or table (path below the root).
     pub path: String,
-    /// What was done.
+    /// The kind of repair.
     pub what: Repair,
 }
 
-/// What can be put in order.
+/// The kinds of repairs.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Repair {
-    /// A missing or empty `__attrs__` was written, without which bcolz opens nothing.
+    /// A missing or empty `__attrs__`, without which bcolz opens nothing, was written.
     #[error("wrote empty attributes")]
     Attrs,
     /// `meta/sizes` was missing or no JSON; the length was taken from the chunks.
     #[error("counted {len} rows")]
     Sizes {
-        /// Rows that were found.
+        /// Rows found.
         len: u64,
     },
     /// `meta/sizes` counted rows after the last stored one.
     #[error("{to} rows, not {from}")]
     Shortened {
-        /// Rows that were counted.
+        /// Rows counted before.
         from: u64,
-        /// Rows that there are.
+        /// Rows present.
         to: u64,
     },
     /// A column longer than the shortest one was trimmed.
@@ -68,30 +68,29 @@ pub enum Repair {
         /// Its new name.
         to: String,
     },
-    /// Attributes that made no sense were given up, by [`rescue_in`] only, as all
-    /// that follow.
+    /// Attributes that are not valid were dropped. This repair and all that follow are made by
+    /// [`rescue_in`] only.
     #[error("gave up attributes that make no sense")]
     AttrsLost,
-    /// The list of columns made no sense; the directories there are were taken for columns.
+    /// The list of columns was not valid; all directories with arrays became columns.
     #[error("found {count} columns by their directories")]
     Names {
         /// Columns.
         count: usize,
     },
-    /// `meta/storage` was missing or made no sense; chunk length and compression are those of the
-    /// chunks.
+    /// `meta/storage` was missing or not valid; chunk length and compression come from the chunks.
     #[error("the type is lost; items are {dtype}, as the chunks have them")]
     Storage {
-        /// The type: that of the caller, or raw bytes.
+        /// The type: the caller's, or raw bytes.
         dtype: String,
     },
-    /// A column of which nothing can be read was taken from the list.
+    /// A column without any readable data was removed from the list.
     #[error("gave up column {name:?}")]
     ColumnDropped {
         /// Its name.
         name: String,
     },
-    /// A chunk that cannot be read was replaced by one of fill values.
+    /// A chunk that cannot be read was replaced by fill values.
     #[error("filled chunk {nchunk}, {rows} rows, with the fill value")]
     Filled {
         /// Its number.
@@ -99,31 +98,31 @@ pub enum Repair {
         /// Rows in it.
         rows: u64,
     },
-    /// A chunk was read and kept, but its checksum is another one.
+    /// A chunk was read and kept, but does not match its checksum.
     #[error("kept chunk {nchunk}, which is not as it was written")]
     Doubtful {
         /// Its number.
         nchunk: u64,
     },
-    /// A file of metadata was read and kept, but its checksum is another one. The new array has no
+    /// A file of metadata was read and kept, but does not match its checksum. The new array has no
     /// checksums.
     #[error("kept {name}, which is not as it was written")]
     Metadata {
         /// The file (path below the array).
         name: &'static str,
     },
-    /// The file of checksums is damaged, so that nothing was compared. The new array has none.
+    /// The file of checksums is damaged, so no file was compared. The new array has none.
     #[error("left out .b2sums, which is damaged")]
     Sums,
-    /// Rows that cannot be read were taken out, and those after them moved up.
+    /// Rows that cannot be read were removed, and the rows after them moved up.
     #[error("took out {rows} rows")]
     Cut {
-        /// Rows that were taken out.
+        /// Rows removed.
         rows: u64,
         /// Chunks of this array that cannot be read.
         nchunks: u64,
     },
-    /// What an interrupted change had begun was removed: it had not come to count.
+    /// Leftovers of an interrupted change, never committed, were removed.
     #[error("removed the unfinished {name:?}")]
     Removed {
         /// The file or directory.
@@ -132,7 +131,7 @@ pub enum Repair {
 }
 
 impl Repair {
-    /// Whether something that was there is gone for good.
+    /// Whether the repair lost data for good.
     #[must_use]
     pub const fn is_loss(&self) -> bool {
         matches!(
@@ -150,19 +149,19 @@ impl Repair {
     }
 }
 
-/// Repairs the array or table in a directory; what is in order is not touched.
+/// Repairs the array or table in a directory; sound files are not touched.
 ///
-/// Columns that are longer than the shortest one are trimmed: their last rows have no counterpart
-/// in the others. A caller that wants to keep them reads the columns one by one before.
+/// Trims columns that are longer than the shortest one: their last rows have no counterpart in the
+/// others. A caller that wants to keep those rows reads the columns one by one before.
 ///
 /// # Errors
 ///
-/// `Corrupt` for what cannot be repaired, `Io`. What was repaired before stays so.
+/// `Corrupt` for faults that cannot be repaired; `Io`. Earlier repairs of the same call stay.
 pub fn repair(rootdir: impl AsRef<Path>) -> Result<Vec<Action>> {
     repair_in(Arc::new(DirTree::new(rootdir.as_ref())), "")
 }
 
-/// The same for what is at `path` of a tree.
+/// Repairs the array or table at `path` of a tree.
 ///
 /// # Errors
 ///
@@ -172,7 +171,7 @@ pub fn repair_in(tree: Arc<dyn Tree>, path: &str) -> Result<Vec<Action>> {
     repair_locked(tree, path)
 }
 
-/// The same under a lock of the caller.
+/// Repairs an array or table under a lock that the caller holds.
 pub(crate) fn repair_locked(tree: Arc<dyn Tree>, path: &str) -> Result<Vec<Action>> {
     let is_table = names::is_table(&*tree, path)?;
     let mut repairer = Repairer { tree, keeps_length: false, actions: Vec::new() };
@@ -184,7 +183,7 @@ pub(crate) fn repair_locked(tree: Arc<dyn Tree>, path: &str) -> Result<Vec<Actio
     Ok(repairer.actions)
 }
 
-/// Repairs an array of which the length is kept, however many chunks are lost.
+/// Repairs an array and keeps its length, however many chunks are lost.
 pub(crate) fn repair_array(tree: Arc<dyn Tree>, path: &str) -> Result<Vec<Action>> {
     let mut repairer = Repairer { tree, keeps_length: true, actions: Vec::new() };
     repairer.array(path)?;
@@ -193,7 +192,7 @@ pub(crate) fn repair_array(tree: Arc<dyn Tree>, path: &str) -> Result<Vec<Action
 
 struct Repairer {
     tree: Arc<dyn Tree>,
-    /// Whether rows that are missing are left to be filled.
+    /// Whether missing rows stay, to be filled later.
     keeps_length: bool,
     actions: Vec<Action>,
 }
@@ -267,7 +266,7 @@ impl Repairer {
         }
     }
 
-    /// Removes files and columns that were never finished.
+    /// Removes unfinished files and columns.
     fn remove_pending(&mut self, path: &str) -> Result<()> {
         for name in leftovers::remove_pending(&*self.tree, path)? {
             self.did(path, Repair::Removed { name });
@@ -275,7 +274,7 @@ impl Repairer {
         Ok(())
     }
 
-    /// The sizes of an array by its chunks: the full ones, and the first that is not.
+    /// The sizes of an array by its chunks: the full ones, and the first shorter one.
     fn count(&self, path: &str, storage: &Storage) -> Result<Sizes> {
         let plain = |len| Sizes { shape: vec![len], nbytes: Some(0), cbytes: Some(0) };
         let mut layout = Layout::new(&plain(0), storage, path)?;
@@ -287,7 +286,7 @@ impl Repairer {
             }
             return Ok(plain(len));
         }
-        // Rows with a shape are longer than items; which shape it was, nobody knows any more.
+        // Rows with a shape are longer than items; the shape itself is lost.
         if let Some(nbytes) = self.chunk_nbytes(path, &layout, 0)?
             && nbytes > layout.chunk_nbytes()
             && nbytes.is_multiple_of(layout.chunk_nbytes())
@@ -309,15 +308,15 @@ impl Repairer {
         Ok(Sizes { nbytes, cbytes: nbytes, ..sizes.with_len(len) })
     }
 
-    /// The number of the last chunk, unless too few of those before it are there.
+    /// The number of the last chunk, unless too few of the chunks before it exist.
     fn last_chunk(&self, path: &str) -> Result<u64> {
         let numbers = leftovers::chunk_numbers(&*self.tree, path)?;
         let limit = (numbers.len() as u64).saturating_mul(2);
         Ok(numbers.into_iter().filter(|number| *number < limit).max().unwrap_or(0))
     }
 
-    /// Takes back a length that a trim of bcolz, interrupted, left too large: the last chunk there
-    /// is holds fewer rows.
+    /// Corrects a length that an interrupted trim of bcolz left too large: the last existing chunk
+    /// holds fewer rows.
     fn shorten(&mut self, path: &str, sizes: Sizes, storage: &Storage) -> Result<()> {
         let layout = Layout::new(&sizes, storage, path)?;
         let from = layout.len();
@@ -330,11 +329,11 @@ impl Repairer {
         }
         let mut len = 0;
         for nchunk in 0..=last {
-            // A damaged one may be of use to somebody who knows more.
+            // Keeps a damaged chunk, as its data may be recoverable by other means.
             let Some(nbytes) = self.chunk_nbytes(path, &layout, nchunk)? else { return Ok(()) };
             len = layout.rows_in(nchunk).min(layout.rows_of(nbytes)).saturating_add(len);
             if !holds(nbytes, nchunk) {
-                // Chunks after it hold data, which must stay reachable.
+                // Chunks after this one hold data, which must stay reachable.
                 let next = chunk_path(path, nchunk.saturating_add(1));
                 if nchunk < last && files::has_file(&*self.tree, &next)? {
                     return Ok(());
@@ -349,7 +348,7 @@ impl Repairer {
         Ok(())
     }
 
-    /// Bytes of data in a chunk, by its header: 0 if it is missing, none if it is damaged.
+    /// Bytes of data in a chunk, by its header: 0 if it is missing, `None` if it is damaged.
     fn chunk_nbytes(&self, path: &str, layout: &Layout, nchunk: u64) -> Result<Option<u64>> {
         let nbytes = (1, crate::layout::MAX_CHUNK_BYTES);
         let rowsize = layout.rowsize as u64;

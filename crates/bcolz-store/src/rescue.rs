@@ -1,8 +1,8 @@
-//! Making the most of damage: what cannot be read is left out or filled, so that the rest can
+//! Rescuing damaged data: unreadable parts are left out or filled, so that the rest is readable
 //! ("Crashes and half-written data").
 //!
-//! Unlike [`repair`](crate::repair::repair()), which loses nothing that can be read, this gives up
-//! on parts: it is meant for a copy.
+//! [`repair`](crate::repair::repair()) loses no readable data. Rescuing gives up parts, so it is
+//! meant for a copy.
 
 use core::ops::Range;
 use std::io;
@@ -37,10 +37,10 @@ blosc_chunk::setters! {
 /// How to rescue an array or a table.
 #[derive(Clone, Debug, Default)]
 pub struct RescueOptions {
-    /// What takes the place of data that are lost. Default: the fill value of the array.
+    /// The filling in place of lost data. Default: the fill value of the array.
     pub fill: Fill,
-    /// The type of the items of an array that has lost its `meta/storage`. Default: raw bytes, as
-    /// many as the items of its chunks have.
+    /// The type of the items of an array that has lost its `meta/storage`. Default: raw bytes of
+    /// the chunks' item size.
     pub dtype: Option<Dtype>,
 }
 }
@@ -51,18 +51,18 @@ impl From<Fill> for RescueOptions {
     }
 }
 
-/// Puts the array or table at `path` of a tree into a state in which all of it can be read, and
-/// says what had to go: attributes and lengths that make no sense, columns of which nothing can be
-/// read, and chunks that do not decode. These are filled, so that everything else stays at its
-/// position, or cut. [`Fill::Zeros`] is the fill value of the array, which is zero unless its
-/// writer chose another one; an object is filled with `None`.
+/// Makes all of the array or table at `path` of a tree readable, and returns the losses: attributes
+/// and lengths that are not valid, columns without readable data, and chunks that do not decode.
+/// Lost chunks are filled, so that all other rows keep their positions, or cut. [`Fill::Zeros`] is
+/// the fill value of the array, which is zero unless its writer chose another one; an object is
+/// filled with `None`.
 ///
-/// Without `__rootdirs__`, directories that hold arrays are taken for the columns of a table. An
-/// array without `meta/storage` gets one by its chunks; the type is for the caller to know.
+/// Without `__rootdirs__`, all directories that hold arrays become the columns of a table. An array
+/// without `meta/storage` gets one made from its chunks; only the caller can know the type.
 ///
 /// # Errors
 ///
-/// `Corrupt` where nothing can be saved, `Limit` for chunks that are larger than `options` allow,
+/// `Corrupt` if no data can be saved, `Limit` for chunks that are larger than `options` allow,
 /// [`Param::Fill`](crate::error::Param::Fill) for a value that does not fit the type, `Io`.
 pub fn rescue_in(
     tree: Arc<dyn Tree>,
@@ -83,7 +83,7 @@ pub fn rescue_in(
     Ok(rescuer.actions)
 }
 
-/// Whether there is a table at `path`, be it without its list of columns.
+/// Whether there is a table at `path`, even without its list of columns.
 fn looks_like_table(tree: &dyn Tree, path: &str) -> Result<bool> {
     if names::is_table(tree, path)? {
         return Ok(true);
@@ -99,7 +99,7 @@ fn looks_like_table(tree: &dyn Tree, path: &str) -> Result<bool> {
     Ok(false)
 }
 
-/// Whether there is an array at `path`, be it without its `meta/`.
+/// Whether there is an array at `path`, even without its `meta/`.
 fn looks_like_array(tree: &dyn Tree, path: &str) -> Result<bool> {
     Ok(files::has_file(tree, &meta::storage_path(path))?
         || files::has_file(tree, &meta::sizes_path(path))?
@@ -137,7 +137,7 @@ impl Rescuer {
                 }
             }
         }
-        // A column that lost its length is given up rather than that the others lose theirs.
+        // Drops a column that lost its length, so that the other columns keep theirs.
         if columns.iter().any(|(_, array, _)| !array.is_empty()) {
             let empty = |column: &(String, CArray, Vec<u64>)| column.1.is_empty();
             for (name, ..) in columns.extract_if(.., |column| empty(column)) {
@@ -163,8 +163,8 @@ impl Rescuer {
         self.drop_sums_of_some(&kept)
     }
 
-    /// Removes the sums of the columns at `paths` unless all have some: verifying would miss those
-    /// of the others.
+    /// Removes the sums of the columns at `paths` unless all columns have some: verifying would
+    /// miss the others.
     fn drop_sums_of_some(&self, paths: &[String]) -> Result<()> {
         let mut summed = Vec::new();
         for path in paths {
@@ -179,8 +179,8 @@ impl Rescuer {
         Ok(())
     }
 
-    /// The names of the columns; where the list is damaged or missing, those of the directories
-    /// that can be one.
+    /// The names of the columns; if the list is damaged or missing, the names of all directories
+    /// that can be a column.
     fn names(&mut self, path: &str) -> Result<Vec<String>> {
         let names_path = names::names_path(path);
         let names = meta::read_object(&*self.tree, &names_path)
@@ -202,7 +202,8 @@ impl Rescuer {
         Ok(names)
     }
 
-    /// Makes the metadata of an array readable; returns it and the chunks that are not.
+    /// Makes the metadata of an array readable; returns it and the numbers of its unreadable
+    /// chunks.
     fn array(&mut self, path: &str) -> Result<(CArray, Vec<u64>)> {
         let storage = self.storage_by_chunks(path)?;
         self.attrs(path)?;
@@ -221,7 +222,7 @@ impl Rescuer {
         }
         let sizes_path = meta::sizes_path(path);
         let repaired = match repair_array(self.tree.clone(), path) {
-            // The chunks tell the length as well.
+            // The chunks tell the length too.
             Err(Error::Corrupt { path: wrong, .. }) if wrong == sizes_path => {
                 self.tree.remove(&sizes_path).map_err(|source| Error::io(&sizes_path, source))?;
                 repair_array(self.tree.clone(), path)
@@ -245,7 +246,7 @@ impl Rescuer {
                 Error::Corrupt { path, what: Corrupt::Checksum { .. } } => *path == kept,
                 _ => false,
             };
-            // A file that was mended differs as well.
+            // A repaired file differs from its sum as well.
             let is_mended = self.actions.iter().any(|action| action.path == path);
             if !is_mended && found.other.iter().any(is_kept) {
                 self.did(path, Repair::Metadata { name });
@@ -253,7 +254,7 @@ impl Rescuer {
         }
         for bad in found.bad {
             match bad.error {
-                // It was read, and nobody knows what is wrong with it.
+                // The chunk decodes, but its fault is unknown.
                 Error::Corrupt { what: Corrupt::Checksum { .. }, .. } => {
                     self.did(path, Repair::Doubtful { nchunk: bad.nchunk });
                 }
@@ -262,15 +263,15 @@ impl Rescuer {
             }
         }
         if !self.actions.is_empty() || !lost.is_empty() {
-            // They are of another state.
+            // The sums are of another state.
             let sums = sums_path(path);
             self.tree.remove(&sums).map_err(|source| Error::io(sums, source))?;
         }
         Ok((array, lost))
     }
 
-    /// What `meta/storage` should say, if it is missing or makes no sense: the chunks tell the
-    /// chunk length and how they are compressed, and of the type how large an item is.
+    /// A `meta/storage` in place of a missing or invalid one. The chunks tell the chunk length, the
+    /// compression, and the size of an item but not its type.
     fn storage_by_chunks(&self, path: &str) -> Result<Option<Storage>> {
         let storage_path = meta::storage_path(path);
         match Storage::read(&*self.tree, path) {
@@ -284,12 +285,13 @@ impl Rescuer {
         let total: u64 = sizes.clone().map(|nbytes| nbytes as u64).sum();
         let missing = || Error::corrupt(&storage_path, Corrupt::Missing);
         let nbytes = sizes.clone().max().ok_or_else(missing)?;
-        // Every item of an array of objects is a chunk of its own: what they are is not known.
+        // Chunks of different sizes mean an array of objects, one in each chunk: their types are
+        // unknown.
         if sizes.rev().skip(1).any(|other| other != nbytes) {
             return Err(missing());
         }
         let Some(header) = headers.first() else { return Err(missing()) };
-        // The chunks of strings say 1; the sizes tell more, if all chunks are there.
+        // The chunks of strings have typesize 1; the sizes tell the item size, if all chunks exist.
         let nitems = shape.iter().fold(1u64, |items, dim| items.saturating_mul(*dim));
         let itemsize = match total.checked_div(nitems) {
             Some(size) if !shape.is_empty() && size > 0 && size.saturating_mul(nitems) == total => {
@@ -318,7 +320,7 @@ impl Rescuer {
         Ok(Some(storage))
     }
 
-    /// The headers of the chunks that have one, in order.
+    /// The headers of the readable chunks, in order.
     fn chunk_headers(&self, path: &str) -> Result<Vec<ChunkHeader>> {
         let mut headers = Vec::new();
         for nchunk in chunk_numbers(&*self.tree, path)? {
@@ -333,13 +335,13 @@ impl Rescuer {
         Ok(headers)
     }
 
-    /// The shape, if the sizes can be read; otherwise none is known, and a row is an item.
+    /// The shape, if the sizes can be read; empty otherwise, so that a row is an item.
     fn shape(&self, path: &str) -> Vec<u64> {
         let sizes = Sizes::read(&*self.tree, path);
         sizes.map_or_else(|_| Vec::new(), |sizes| sizes.shape)
     }
 
-    /// Attributes that cannot be read keep bcolz from opening anything.
+    /// Drops unreadable attributes, which keep bcolz from opening the array or table.
     fn attrs(&mut self, path: &str) -> Result<()> {
         match Attrs::read(&*self.tree, path) {
             Err(Error::Corrupt { .. }) => {
@@ -351,7 +353,7 @@ impl Rescuer {
         }
     }
 
-    /// Fills the chunks that are lost, or takes them out.
+    /// Fills the lost chunks, or removes them.
     fn mend(&mut self, array: &CArray, lost: Vec<u64>) -> Result<()> {
         if self.fill == Fill::Cut {
             return self.cut_chunks(array, &lost);
@@ -383,7 +385,7 @@ impl Rescuer {
         Ok(())
     }
 
-    /// The rows of a chunk that holds fewer than it should; none if it cannot be decoded.
+    /// The rows of a chunk that holds fewer than it should; empty if it cannot be decoded.
     fn read_short_chunk(&self, array: &CArray, nchunk: u64) -> Vec<u8> {
         let rowsize = array.rowsize() as u64;
         let (_, max) = array.layout.allowed_nbytes(nchunk);
@@ -405,7 +407,7 @@ impl Rescuer {
         decoded.map_or(Vec::new(), |()| data)
     }
 
-    /// The row that stands for those that are lost.
+    /// The row that takes the place of each lost one.
     fn filling_row(&self, array: &CArray) -> Result<Vec<u8>> {
         let (rowsize, dtype) = (array.rowsize(), array.dtype());
         let misfit = || Error::from(Param::Fill { dtype: dtype.to_string() });
@@ -416,7 +418,7 @@ impl Rescuer {
             }
             Fill::NaN => return Err(misfit()),
             Fill::Value(value) => value.clone(),
-            // Where it cannot be read, zeros are as good.
+            // If the fill value cannot be read, zeros take its place.
             _ => return Ok(array.dflt_row().unwrap_or_else(|_| vec![0; rowsize])),
         };
         if item.is_empty() || item.len() != dtype.itemsize() {
@@ -425,7 +427,8 @@ impl Rescuer {
         Ok(item.repeat(rowsize.checked_div(item.len()).unwrap_or(0)))
     }
 
-    /// Takes chunks out of an array. Only its last chunk is partial: the others move up.
+    /// Removes chunks from an array. The chunks after them move up, as only the last may be
+    /// partial.
     fn cut_chunks(&mut self, array: &CArray, lost: &[u64]) -> Result<()> {
         if lost.is_empty() {
             return Ok(());
@@ -452,7 +455,7 @@ impl Rescuer {
         Ok(())
     }
 
-    /// Takes the rows that are lost in any column out of all of them.
+    /// Removes from all columns the rows that any column has lost.
     fn cut_rows(&mut self, columns: &[(String, CArray, Vec<u64>)]) -> Result<()> {
         let len = columns.iter().map(|(_, array, _)| array.len()).min().unwrap_or(0);
         let mut lost: Vec<Range<u64>> = Vec::new();
@@ -479,7 +482,7 @@ impl Rescuer {
         Ok(())
     }
 
-    /// Replaces a column, of which `nchunks` chunks are lost, by one of some of its rows.
+    /// Replaces a column that has lost `nchunks` chunks by one with some of its rows.
     fn keep_rows(&mut self, array: &CArray, kept: &[Range<u64>], nchunks: u64) -> Result<()> {
         let path = array.path();
         let nkept = kept.iter().map(|rows| rows.end.saturating_sub(rows.start)).sum::<u64>();
@@ -506,7 +509,8 @@ impl Rescuer {
         Ok(())
     }
 
-    /// A length of which hardly a chunk is there is a lie, and would be filled forever.
+    /// Refuses a length of which hardly a chunk exists: it is false, and filling would take
+    /// forever.
     fn check_length(&mut self, array: &mut CArray) -> Result<()> {
         let mut numbers = chunk_numbers(&*self.tree, array.path())?;
         numbers.retain(|number| *number < array.nchunks());
@@ -526,7 +530,7 @@ impl Rescuer {
         Ok(())
     }
 
-    /// bcolz opens no array without both sums, which we do not need.
+    /// bcolz opens an array only with both sums in `meta/sizes`; this crate needs neither.
     fn complete_sizes(&mut self, array: &CArray) -> Result<()> {
         let mut sizes = array.sizes.clone();
         if sizes.cbytes.is_some() && sizes.nbytes.is_some() {
@@ -536,7 +540,7 @@ impl Rescuer {
         let lens = files.filter_map(|n| self.tree.len_of(&chunk_path(array.path(), n)).ok());
         sizes.cbytes.get_or_insert(lens.map(i128::from).sum());
         sizes.nbytes.get_or_insert(array.layout.nbytes_of(array.len()).into());
-        // Checksums are of files that had both.
+        // Checksums belong to files that had both sums.
         let is_mended = self.actions.iter().any(|action| action.path == array.path());
         if !is_mended && self.tree.len_of(&sums_path(array.path())).is_ok() {
             self.did(array.path(), Repair::Metadata { name: "meta/sizes" });
@@ -561,12 +565,12 @@ impl Rescuer {
     }
 }
 
-/// Whether a column is worth keeping: it is empty, or some of its chunks can be read.
+/// Whether a column is worth keeping: it is empty, or some of its chunks are readable.
 fn is_partly_good(array: &CArray, lost: &[u64]) -> bool {
     lost.is_empty() || (lost.len() as u64) < array.nchunks()
 }
 
-/// Chunks that may be missing in an array, apart from as many as are there.
+/// Missing chunks that an array may have beyond the number of existing ones.
 const MAX_MISSING_CHUNKS: u64 = 1000;
 
 /// The pickle of `None`.

@@ -1,4 +1,4 @@
-//! `.b2sums`, a file beside `__attrs__` with a checksum of every other file of an array but its
+//! `.b2sums`, a file beside `__attrs__` with a checksum of every other file of an array, except the
 //! attributes (`docs/formats/bcolz.md`, "Checksums"). bcolz ignores it.
 //!
 //! ```text
@@ -11,9 +11,9 @@
 //! ..   XXH3-64               of all bytes before
 //! ```
 //!
-//! A writer marks a chunk as not known before it replaces its file, and writes the new sums after
-//! `meta/sizes`. So a kill at any moment leaves sums that are right, not known, or of another
-//! `meta/sizes`: those say that a program without sums changed the array.
+//! A writer marks a chunk's sum as unknown before it replaces the chunk's file, and writes the new
+//! sums after `meta/sizes`. So a kill at any moment leaves sums that are right, unknown, or of
+//! another `meta/sizes`. In the last case a program without sums has changed the array.
 
 use core::ops::Range;
 
@@ -44,25 +44,25 @@ pub(crate) struct Sums {
     pub(crate) chunks: Vec<FileSum>,
 }
 
-/// What is found where sums may be.
+/// The result of looking for sums.
 #[derive(Debug)]
 pub(crate) enum Found {
     Missing,
-    /// The file is not what was written.
+    /// The file is damaged.
     Damaged,
     Sums(Sums),
 }
 
 impl FileSum {
-    /// Of a file that is about to be replaced.
+    /// The sum of a file that is about to be replaced.
     pub(crate) const UNKNOWN: Self = Self { nbytes: u64::MAX, sum: 0 };
 
-    /// Of the bytes of a whole file.
+    /// The sum of the bytes of a whole file.
     pub(crate) fn of_file(bytes: &[u8]) -> Self {
         Self { nbytes: bytes.len() as u64, sum: xxh3_64(bytes) }
     }
 
-    /// Of a chunk file, whose preamble was checked, by its chunk.
+    /// The sum of a chunk file whose preamble was checked, by its chunk.
     pub(crate) fn of_chunk(chunk: &[u8]) -> Self {
         let mut hasher = Xxh3::new();
         hasher.update(&PREAMBLE);
@@ -79,7 +79,7 @@ impl FileSum {
 }
 
 impl Sums {
-    /// Those of a new, empty array.
+    /// The sums of a new, empty array.
     pub(crate) fn new(sizes: &str, storage: &str) -> Self {
         Self {
             len: 0,
@@ -89,23 +89,23 @@ impl Sums {
         }
     }
 
-    /// Whether the array at `path` has some, be they damaged.
+    /// Whether the array at `path` has sums, even damaged ones.
     pub(crate) fn exist(tree: &dyn Tree, path: &str) -> Result<bool> {
         match has_file(tree, &sums_path(path)) {
-            // No ordinary file.
+            // The path is no ordinary file.
             Err(Error::Corrupt { .. }) => Ok(true),
             found => found,
         }
     }
 
-    /// Reads those of the array at `path`.
+    /// Reads the sums of the array at `path`.
     pub(crate) fn read(tree: &dyn Tree, path: &str) -> Result<Found> {
         let path = sums_path(path);
         let file = match tree.open(&path) {
             Ok(file) => file,
             Err(error) if is_missing(&error) => return Ok(Found::Missing),
             Err(error) => match open_error(&path, error) {
-                // No ordinary file.
+                // The path is no ordinary file.
                 Error::Corrupt { .. } => return Ok(Found::Damaged),
                 error => return Err(error),
             },
@@ -119,7 +119,7 @@ impl Sums {
         Ok(Self::parse(&bytes).map_or(Found::Damaged, Found::Sums))
     }
 
-    /// Those of an array as it is on disk, for which every file is read.
+    /// Computes the sums of an array on disk from all of its files.
     pub(crate) fn compute(array: &CArray) -> Result<Self> {
         let (sizes, storage) = (meta::sizes_path(&array.path), meta::storage_path(&array.path));
         let of_metadata = |path: &str| {
@@ -136,8 +136,8 @@ impl Sums {
         Ok(sums)
     }
 
-    /// Brings sums that another program, or a kill, left out of date up to date: those of full
-    /// chunks whose files still have their length stay, the others are computed.
+    /// Recomputes stale sums, which another program or a kill left: full chunks whose files still
+    /// have their length keep their sums, the others get new ones.
     pub(crate) fn update(&mut self, array: &CArray) -> Result<()> {
         let sizes = read_metadata(&*array.tree, &meta::sizes_path(&array.path))?;
         let sizes = FileSum::of_file(&sizes.unwrap_or_default());
@@ -146,21 +146,21 @@ impl Sums {
                 self.len.min(array.len()).checked_div(array.layout.chunklen).unwrap_or_default();
             for (nchunk, sum) in (0..).zip(&mut self.chunks) {
                 let len = array.tree.len_of(&chunk_path(&array.path, nchunk));
-                // Every change of the length writes the chunk that is not full anew.
+                // Every change of the length rewrites the partial chunk.
                 if nchunk >= nfull || len.ok() != Some(sum.nbytes) {
                     *sum = FileSum::UNKNOWN;
                 }
             }
         }
         (self.sizes, self.len) = (sizes, array.len());
-        // A damaged chunk has no sum; verifying tells. What cannot be read now may be sound.
+        // A damaged chunk has no sum; verifying reports it. A chunk with an I/O error may be sound.
         self.complete(array).or_else(|error| match error.blame() {
             Blame::Io => Err(error),
             _ => Ok(()),
         })
     }
 
-    /// Computes the sums that are not known, and returns the first error of a chunk.
+    /// Computes the unknown sums, and returns the first error of a chunk.
     fn complete(&mut self, array: &CArray) -> Result<()> {
         let nchunks = usize::try_from(array.nchunks()).unwrap_or(usize::MAX);
         self.chunks.truncate(nchunks);
@@ -170,7 +170,7 @@ impl Sums {
             if self.chunks.get(at).is_none_or(|sum| !sum.is_known()) {
                 match array.open_chunk(nchunk).and_then(|file| sum_chunk(&file, &mut buffer)) {
                     Ok(sum) => self.set_chunk(nchunk, sum),
-                    // A length that is a lie is not filled forever.
+                    // Stops at the first missing chunk, as a false length would never end.
                     Err(error @ Error::Corrupt { what: Corrupt::Missing, .. }) => {
                         return Err(error);
                     }
@@ -181,7 +181,7 @@ impl Sums {
         result
     }
 
-    /// Sets the sum of a chunk; those before it that are missing are not known.
+    /// Sets the sum of a chunk; missing sums before it become unknown.
     pub(crate) fn set_chunk(&mut self, nchunk: u64, sum: FileSum) {
         let Ok(nchunk) = usize::try_from(nchunk) else { return };
         if self.chunks.len() <= nchunk {
@@ -192,7 +192,7 @@ impl Sums {
         }
     }
 
-    /// Makes the sums of some chunks unknown; false if they are.
+    /// Makes the sums of some chunks unknown; false if all of them already are.
     pub(crate) fn forget_chunks(&mut self, nchunks: Range<u64>) -> bool {
         let at = |nchunk| usize::try_from(nchunk).unwrap_or(usize::MAX).min(self.chunks.len());
         let (start, end) = (at(nchunks.start), at(nchunks.end));
@@ -253,7 +253,7 @@ pub(crate) fn sums_path(path: &str) -> String {
 /// Magic and version.
 const MAGIC: &[u8] = b"b2sums\0\x01";
 
-/// A longer file (bytes) is of more chunks than there are arrays of.
+/// The longest file of sums that is read (bytes): no array has more chunks.
 const MAX_NBYTES: usize = 1 << 30;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What verifying found, and how far it has come.
+//! The options, the progress and the report of verifying.
 
 pub use blosc_container::report::{Progress, VerifyOptions};
 

@@ -9,11 +9,11 @@ use crate::meta;
 use crate::names;
 use crate::tree::{DirTree, Tree};
 
-/// What was found on a walk.
+/// An array or table found on a walk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Found {
-    /// Where it lies below the directory of the walk.
+    /// Its path below the directory of the walk.
     pub path: String,
     /// Whether it is a table.
     pub is_table: bool,
@@ -39,7 +39,7 @@ pub fn walk(dir: impl AsRef<Path>) -> Walk {
     walk_in(Arc::new(DirTree::new(dir.as_ref())), "")
 }
 
-/// The same for a tree.
+/// All arrays and tables at or below `path` of a tree.
 #[must_use]
 pub fn walk_in(tree: Arc<dyn Tree>, path: &str) -> Walk {
     Walk { tree, todo: vec![(path.to_owned(), 0)] }
@@ -49,12 +49,12 @@ pub fn walk_in(tree: Arc<dyn Tree>, path: &str) -> Walk {
 #[derive(Clone, Debug)]
 pub struct Walk {
     tree: Arc<dyn Tree>,
-    /// Directories still to be looked at, the next one last, and how deep they are.
+    /// Directories still to be visited, the next one last, and their depths.
     todo: Vec<(String, usize)>,
 }
 
 impl Walk {
-    /// What is at `path`, if it is a data set; its directories are looked at next if not.
+    /// The data set at `path`, if any; otherwise adds its directories to the list.
     fn visit(&mut self, path: String, depth: usize) -> Result<Option<Found>> {
         if names::is_table(&*self.tree, &path)? {
             return Ok(Some(Found { path, is_table: true }));
@@ -76,7 +76,7 @@ impl Walk {
 impl Iterator for Walk {
     type Item = Result<Found>;
 
-    /// The next data set; what cannot be looked at is an error of its own, and the walk goes on.
+    /// The next data set. A directory that cannot be read gives an error, and the walk goes on.
     fn next(&mut self) -> Option<Self::Item> {
         while let Some((path, depth)) = self.todo.pop() {
             if let Some(found) = self.visit(path, depth).transpose() {
@@ -87,5 +87,5 @@ impl Iterator for Walk {
     }
 }
 
-/// Directories deeper than this are not looked into.
+/// The walk does not enter directories deeper than this.
 const MAX_DEPTH: usize = 64;

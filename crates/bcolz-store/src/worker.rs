@@ -1,4 +1,4 @@
-//! What a thread needs to decode chunks.
+//! The buffers that a thread needs to decode chunks.
 
 use blosc_chunk::{DParams, Scratch};
 use blosc_container::pool::Reusable;
@@ -9,7 +9,7 @@ pub(crate) struct Worker {
     pub(crate) scratch: Scratch,
     /// The compressed bytes of a chunk, or of a part of it.
     pub(crate) packed: Vec<u8>,
-    /// For a block that is to be kept.
+    /// Memory for the next block that the cache keeps.
     pub(crate) spare: Vec<u8>,
 }
 
@@ -20,7 +20,7 @@ impl Worker {
 }
 
 impl Reusable for Worker {
-    /// Without the buffers of `blosc-chunk`, which are as large as a block.
+    /// Leaves out the buffers of `blosc-chunk`, which are as large as a block.
     fn held_nbytes(&self) -> usize {
         self.packed.capacity().saturating_add(self.spare.capacity())
     }

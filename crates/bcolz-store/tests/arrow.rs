@@ -17,7 +17,7 @@ use bcolz_store::{
 
 const ROWS: usize = 1000;
 
-/// Dtypes, items of a row in each further dimension, and what they are in Arrow.
+/// Dtypes, items of a row in each further dimension, and their Arrow types.
 fn types() -> Vec<(&'static str, Vec<u64>, DataType)> {
     let timestamp = |unit| DataType::Timestamp(unit, None);
     let list =
@@ -62,7 +62,7 @@ fn types() -> Vec<(&'static str, Vec<u64>, DataType)> {
     ]
 }
 
-/// Items that are like nothing in particular: small numbers, or letters.
+/// Arbitrary items: small numbers, or letters.
 fn items(dtype: &Dtype, count: usize) -> Vec<u8> {
     let is_text = dtype.kind() == Some(blosc_dtype::Kind::Unicode);
     let is_time = dtype.scalar().is_some_and(|scalar| scalar.unit().is_some());
@@ -118,7 +118,7 @@ fn table() -> Result<CTable> {
     CTable::open_in(tree, "", &OpenOptions::default())
 }
 
-/// The table that batches become.
+/// The table made of batches.
 fn made_of(batches: &[RecordBatch]) -> Result<CTable> {
     let tree = Arc::new(MemTree::new());
     let mut columns = Columns::new(&batches[0].schema())?;
@@ -278,7 +278,7 @@ fn what_does_not_fit_is_refused() -> Result<()> {
     let null = batch(vec![("n", Arc::new(arrow_array::NullArray::new(2)))]);
     assert_eq!(param(made_of(&[null])), "column \"n\" of type Null has no counterpart");
 
-    // A field whose metadata say less than it holds.
+    // A field whose metadata promise less than it holds.
     let field = |dtype: &str| {
         let field = Field::new("s", DataType::Utf8, false);
         Arc::new(Schema::new(vec![field.with_metadata([(DTYPE_KEY, dtype)])]))
@@ -286,7 +286,7 @@ fn what_does_not_fit_is_refused() -> Result<()> {
     let text: ArrayRef = Arc::new(StringArray::from(vec!["abc", "abcd"]));
     let long = RecordBatch::try_new(field("<U3"), vec![text.clone()]).unwrap();
     assert_eq!(param(made_of(&[long])), "row 1 of column \"s\" does not fit into <U3");
-    // And one whose metadata are about something else.
+    // A field whose metadata describe another type.
     let other = RecordBatch::try_new(field("float64"), vec![text]).unwrap();
     assert_eq!(made_of(&[other])?.column("s")?.dtype().to_string(), "<U4");
     Ok(())
@@ -300,7 +300,7 @@ fn appended_batches_have_the_columns_of_the_table() -> Result<()> {
     let new = |dtype: &str| CreateOptions::new(Dtype::parse(dtype).unwrap());
     let mut writer =
         CTableWriter::create_in(tree.clone(), "", &[("a", new("int32")), ("b", new("bool"))])?;
-    // In any order.
+    // Columns may come in any order.
     writer.append_batch(&batch(vec![("b", b.clone()), ("a", a.clone())]))?;
     assert_eq!(writer.len(), 1);
     let refused = |batch: &RecordBatch, writer: &mut CTableWriter| match writer.append_batch(batch)

@@ -1,4 +1,4 @@
-//! `.b2sums`: every damage is noticed and named, and no change is called damage.
+//! `.b2sums`: verifying finds and names every damage, and calls no change damage.
 
 use std::sync::Arc;
 
@@ -69,7 +69,7 @@ fn a_bad_sum_says_what_was_written_and_what_is_there() {
         panic!("{bad:?}");
     };
     assert_eq!((path.as_str(), found != stored), ("data/__1.blp", true));
-    // It can be read, so rescuing keeps it, and says that it is doubtful.
+    // The chunk is readable, so rescuing keeps it, and reports it as doubtful.
     let actions =
         rescue_in(tree.clone(), "", &OpenOptions::default(), &Fill::Zeros.into()).unwrap();
     let texts: Vec<String> = actions.iter().map(ToString::to_string).collect();
@@ -82,7 +82,7 @@ fn a_bad_sum_says_what_was_written_and_what_is_there() {
 #[test]
 fn what_programs_without_sums_change_is_not_called_damage() {
     let append = |tree: &Arc<MemTree>, change: &dyn Fn(&mut CArrayWriter)| {
-        // As a program does that knows no sums.
+        // A program that ignores sums writes this.
         let sums = read(&**tree, ".b2sums");
         tree.remove(".b2sums").unwrap();
         let mut writer = CArrayWriter::open_in(tree.clone(), "", &OpenOptions::default()).unwrap();
@@ -140,12 +140,12 @@ fn sums_are_written_unless_they_are_not_wanted_and_for_arrays_of_others_on_reque
     writer.finish().unwrap();
     let has = |path: &str| tree.open(path).is_ok();
     assert_eq!(["a", "b", "c"].map(|name| has(&format!("{name}/.b2sums"))), [false, true, false]);
-    // Both the columns that have none and the sums that were compared are told.
+    // The report has both the columns without sums and the number of compared sums.
     let report = verify(&tree);
     let missing = report.notes.iter().filter(|note| note.fault == Fault::SumsMissing);
     assert_eq!(missing.count(), 2);
     assert!(open(&tree).has_checksums() && report.nsummed * 3 == report.nchunks);
-    // A table that was saved has sums of all columns, or of none.
+    // A rescued table has sums of all columns, or of none.
     rescue_in(tree.clone(), "", &OpenOptions::default(), &Fill::Zeros.into()).unwrap();
     assert!(verify(&tree).is_ok() && !open(&tree).has_checksums());
     open(&tree).seal().unwrap();
@@ -187,7 +187,7 @@ fn rows_that_are_changed_in_place_have_new_sums_also_without_a_flush() {
     let tree = array(Cname::Lz4);
     let mut writer = CArrayWriter::open_in(tree.clone(), "", &OpenOptions::default()).unwrap();
     writer.write_rows(30, &walk(20)).unwrap();
-    // Killed here, chunks 0 and 1 have no sums.
+    // After a kill at this point, chunks 0 and 1 have no sums.
     assert!(verify(&tree).is_ok());
     writer.write_rows(90, &walk(5)).unwrap();
     writer.finish().unwrap();

@@ -1,4 +1,4 @@
-//! Data sets copied with all that belongs to them, and rows that are read one by one.
+//! Data sets copied with all of their files, and rows that are read one by one.
 
 use crate::tree;
 
@@ -108,7 +108,7 @@ fn rows_that_were_changed_are_read_again() {
     age(dir.path(), 100);
     let array = CArray::open(dir.path()).unwrap();
     let first = array.read(1..2).unwrap();
-    // The second time its block is kept, the third time it is there.
+    // The second request keeps the block, the third one finds it.
     assert_eq!(array.read(1..2).unwrap(), first);
     assert_eq!(array.read(1..2).unwrap(), first);
     let other: Vec<u8> = first.iter().map(|byte| byte ^ 1).collect();

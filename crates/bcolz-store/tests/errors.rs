@@ -54,7 +54,7 @@ fn class(error: &Error) -> &'static str {
     }
 }
 
-/// The first fault, by whichever function reports it.
+/// The first fault that any of the functions reports.
 fn first_error(root: &Path) -> Result<()> {
     first_of(open(root)?)
 }
@@ -256,7 +256,7 @@ fn checks_5_and_6_dtypes() {
             refused_text("meta/storage", &format!(r#"{{"dtype": "{dtype}", "chunklen": 10}}"#));
         assert_eq!(refused, format!("meta/storage: {expected}"));
     }
-    // An ordinary array that somebody has declared to hold objects: opened, and nothing is run.
+    // An ordinary array that falsely claims to hold objects: it is opened, and no code runs.
     let tree = array();
     tree.remove(".b2sums").unwrap();
     tree.write("meta/storage", br#"{"dtype": "object", "chunklen": 10}"#).unwrap();
@@ -348,7 +348,7 @@ fn checks_12_and_13_chunk_files() {
         refused(path, |bytes| Some([&bytes[..], b"x"].concat())),
         "data/__1.blp: 73 bytes long, the chunk ends at 72"
     );
-    // 36 bytes of data in a full chunk of 40.
+    // A full chunk of 40 bytes holds 36 here.
     let text = "data/__1.blp: chunk of 36 bytes of data, 40 to 40 in rows of 4 fit here";
     assert_eq!(refused_byte(20, 36), text);
 }
@@ -366,7 +366,7 @@ fn check_12_chunks_shorter_than_their_header() {
 
 #[test]
 fn check_14_what_the_decoder_refuses() {
-    // Flags that no chunk has: a codec that does not exist.
+    // Flags of a codec that does not exist.
     assert!(
         refused_byte(18, 0xe1).starts_with("data/__1.blp: chunk 1: "),
         "{}",

@@ -1,4 +1,4 @@
-//! Data sets of every release and of every kind, against what they are known to hold.
+//! Data sets of every release and of every kind, compared with their known contents.
 
 use crate::tree;
 
@@ -14,7 +14,7 @@ use bcolz_store::{
 use blosc_testdata::{fixture, sha256_hex};
 use serde_json::Value;
 
-/// The data sets with what is expected of them.
+/// The data sets with their expected contents.
 fn expected() -> Vec<Value> {
     serde_json::from_slice(&fixture::read("bcolz/expected.json").unwrap()).unwrap()
 }
@@ -27,7 +27,7 @@ fn root(expected: &Value) -> PathBuf {
     fixture::path("bcolz").join(name(expected))
 }
 
-/// Each array and column: its name, what is expected of it, and itself.
+/// Each array and column: its name, its expected content, and itself.
 fn arrays() -> Vec<(String, Value, CArray)> {
     let mut arrays = Vec::new();
     for set in expected() {

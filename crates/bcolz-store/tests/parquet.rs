@@ -9,7 +9,7 @@ use bcolz_store::{
     CTable, CTableWriter, Cname, CreateOptions, Dtype, Error, Result, StorageParams, error::Blame,
 };
 
-/// Nobody pulls the plug here.
+/// No test here simulates a loss of power.
 const FAST: Durability = Durability::ProcessDeath;
 
 const ROWS: i64 = 10_000;
@@ -93,7 +93,7 @@ fn tables_come_back_through_a_file() -> Result<()> {
         let again = CTable::open(&again)?;
         assert_same(&table, &again)?;
         assert_eq!(again.column("f")?.cparams().cname, Cname::Zstd);
-        // The chunk length that bcolz chooses for this number of rows.
+        // bcolz's default chunk length for this number of rows.
         assert_eq!(again.column("f")?.expectedlen(), Some(ROWS.into()));
     }
     Ok(())

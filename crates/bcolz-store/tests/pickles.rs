@@ -22,7 +22,7 @@ fn scalar(dtype: &str, item: &[u8]) -> Object {
     Object::Scalar { dtype: dtype.into(), item: item.into() }
 }
 
-/// What the value of a name is; none if it is no plain data.
+/// The value of a name; `None` if it is not plain data.
 fn expected(name: &str) -> Option<Object> {
     let float = f64::to_le_bytes;
     Some(match name {
@@ -94,7 +94,7 @@ fn what_is_no_plain_data_is_named_with_its_place() {
         match &error {
             PickleError::Global { name, at } => {
                 assert_eq!((name.as_str(), error.blame()), (what, Blame::NotOurs));
-                // The opcode stands there.
+                // The opcode is at this position.
                 assert!(matches!(bytes[*at], b'c' | 0x93), "{name} {protocol}");
             }
             PickleError::Malformed { opcode: b'b', at, what: "not the state of a dtype" } => {
@@ -114,8 +114,8 @@ fn cut_pickles_are_errors() {
     }
 }
 
-/// Elements that Python would run code for, or that no pickler writes: each is refused with what is
-/// wrong with it, and nothing is run.
+/// Pickles that make Python run code, or that no pickler writes: each is refused with its fault,
+/// and no code runs.
 #[test]
 fn pickles_that_are_no_plain_data_are_refused() {
     let cases: [(&[u8], &str); 18] = [

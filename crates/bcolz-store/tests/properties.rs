@@ -1,4 +1,4 @@
-//! Whatever happens to an array, it is what happens to a vector.
+//! Random changes have the same effect on an array and on a vector.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ fn change() -> impl Strategy<Value = Change> {
     ]
 }
 
-/// The same change of a vector and of an array.
+/// Applies a change to a vector and to an array.
 fn apply(
     change: &Change,
     step: i32,

@@ -254,7 +254,7 @@ fn only_what_is_needed_is_read() {
     let data: Vec<u8> = (0..100_000_i32).flat_map(i32::to_le_bytes).collect();
     writer.append(&[&data, &data]).unwrap();
     writer.finish().unwrap();
-    // All chunks of the other column but the one that holds the rows are lost.
+    // All chunks of the other column are lost, except the one that holds the rows.
     for nchunk in [0, 1, 3, 4] {
         bcolz_store::tree::Tree::remove(&*tree, &format!("b/data/__{nchunk}.blp")).unwrap();
     }

@@ -1,4 +1,4 @@
-//! Defects that were found, each with its smallest input.
+//! Fixed defects, each with its smallest input.
 
 use crate::arrays;
 
@@ -26,7 +26,7 @@ fn a_length_without_chunks_is_not_filled_forever() {
     assert_eq!(texts, expected);
     assert!(found.iter().all(|action| action.what.is_loss()));
     assert_eq!(rows(&tree), (0..25).chain([-1; 15]).collect::<Vec<i8>>());
-    // Not a chunk is there.
+    // No chunk exists.
     let tree = array(25);
     tree.write("a/meta/sizes", b"{\"shape\": [1000000000000], \"nbytes\": 0, \"cbytes\": 0}")
         .unwrap();

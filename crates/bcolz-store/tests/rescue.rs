@@ -1,5 +1,4 @@
-//! What can be saved of damaged data sets: everything can be read afterwards, and what is gone is
-//! told.
+//! Rescuing damaged data sets: afterwards all data are readable, and the actions name the losses.
 
 use crate::arrays;
 use crate::tree;
@@ -229,13 +228,13 @@ fn an_array_without_meta_is_rebuilt_by_its_chunks() {
     {
         let (_, shape, expected) = data(&make(dtype, row_shape.clone()));
         for lost in ["meta/storage", "meta"] {
-            // Without the sizes, rows are longer than items, and their shape is counted.
+            // Without the sizes, rows are longer than items, and the items of a row count as rows.
             let tree = make(dtype, row_shape.clone());
             tree.remove(lost).unwrap();
             let options = OpenOptions::default();
             rescue_in(tree.clone(), "", &options, &RescueOptions::default()).unwrap();
             let (found, of_rows, rows) = data(&tree);
-            // The chunks of strings do not say how long these are.
+            // The chunks of strings do not have the strings' length.
             let raw = if lost == "meta" && dtype == "|S12" { "uint8" } else { raw };
             assert_eq!((found.as_str(), rows == expected), (raw, true), "{dtype} {lost}");
             if lost == "meta/storage" {

@@ -1,5 +1,5 @@
-//! How often a caller who fetches by itself has to: once for all metadata of a table, and twice for
-//! rows of all of its columns.
+//! Rounds of requests to far storage: one for all metadata of a table, and two for rows of all of
+//! its columns.
 #![allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -26,7 +26,7 @@ fn files(root: &Path, below: &str, found: &mut BTreeMap<String, Vec<u8>>) {
     }
 }
 
-/// Runs work until nothing is missing; how often something was.
+/// Runs work until no file is missing; returns the number of rounds.
 fn run<T>(
     files: &BTreeMap<String, Vec<u8>>,
     tree: &FetchedTree,
@@ -97,7 +97,7 @@ fn a_table_opens_in_one_round_and_rows_take_two() {
         assert!(found == read(&local).unwrap(), "{rows:?}");
         assert!(rounds <= 2, "{rounds} for {rows:?}");
         assert_eq!(run(&stored, &tree, || read(&far)).1, 0);
-        // Columns that are read without an announcement of all take as many each.
+        // A column that is read without an announcement of all takes as many rounds alone.
         tree.forget();
         let (_, rounds) = run(&stored, &tree, || far.column("b")?.read(rows.clone()));
         assert!(rounds <= 2, "{rounds} for {rows:?} of b");

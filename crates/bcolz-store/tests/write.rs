@@ -1,4 +1,4 @@
-//! What is written: as bcolz writes it, and never in a state that cannot be read or repaired.
+//! Written files are the same as bcolz's, and every state of them can be read or repaired.
 
 mod arrays;
 mod crashes;

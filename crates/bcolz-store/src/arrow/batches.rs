@@ -18,13 +18,13 @@ use crate::query::{Batch, Batches, Scan};
 pub struct RecordBatches<'a> {
     batches: Batches<'a>,
     schema: SchemaRef,
-    /// Columns of objects, behind the others.
+    /// Columns of objects, after the others.
     objects: Vec<&'a CArray>,
 }
 
 impl<'a> Scan<'a> {
-    /// The rows as record batches, of as many rows as [`batch`](Self::batch) says; memory holds
-    /// only a few blocks of rows.
+    /// The rows as record batches of [`batch`](Self::batch) rows each; memory holds only a few
+    /// blocks of rows.
     ///
     /// ```
     /// # let dir = tempfile::tempdir()?;
@@ -59,15 +59,15 @@ impl<'a> Scan<'a> {
 }
 
 impl RecordBatches<'_> {
-    /// With columns of objects behind the others. To find their types, all of their objects are
-    /// looked at: they have to be text, bytes, floats, truth values or integers of 64 bits
-    /// throughout, or `None`, which is null.
+    /// Adds columns of objects after the others. To find their types, reads all of their objects:
+    /// they must all be text, bytes, floats, truth values or 64-bit integers, or `None`, which is
+    /// null.
     ///
     /// # Errors
     ///
-    /// [`NoColumn`](crate::error::Param::NoColumn), [`Objects`](crate::error::Param::Objects) where
-    /// the column has none, [`NoCounterpart`](crate::error::Param::NoCounterpart) for other or
-    /// different objects; what can be wrong with objects.
+    /// [`NoColumn`](crate::error::Param::NoColumn); [`Objects`](crate::error::Param::Objects) where
+    /// a column has none; [`NoCounterpart`](crate::error::Param::NoCounterpart) for objects of
+    /// other or several types; the errors of [`CArray::objects`].
     pub fn objects(mut self, names: &[&str]) -> Result<Self> {
         let mut fields: Vec<Arc<Field>> = self.schema.fields().iter().cloned().collect();
         for name in names {
@@ -104,7 +104,7 @@ impl RecordBatches<'_> {
     }
 }
 
-/// What is wrong with a column.
+/// The error of this crate for a column that Arrow cannot hold.
 fn array_error(column: &str, error: ArrayError) -> Error {
     let column = column.to_owned();
     match error {

@@ -21,11 +21,11 @@ use crate::meta::Attrs;
 use blosc_dtype::arrow::{self, NAT, Times};
 use blosc_dtype::items;
 
-/// The columns that record batches of a schema become.
+/// The columns that take the record batches of a schema.
 ///
-/// bcolz has no strings of any length: where the schema has some that
-/// [`DTYPE_KEY`](super::DTYPE_KEY) says nothing about, all batches are to be
-/// [observed](Self::observe) before the table is made, which finds the longest.
+/// bcolz strings have a fixed length. If the schema has strings without
+/// [`DTYPE_KEY`](super::DTYPE_KEY), [observe](Self::observe) all batches to find the longest before
+/// the table is made.
 #[derive(Clone, Debug)]
 pub struct Columns {
     columns: Vec<Column>,
@@ -58,17 +58,17 @@ impl Columns {
         Ok(Self { columns, attrs: types::attrs(schema.metadata()) })
     }
 
-    /// The places of the columns whose strings are to be observed.
+    /// The indices of the columns whose strings are to be observed.
     pub fn unknown(&self) -> impl Iterator<Item = usize> {
         let is_unknown = |column: &Column| matches!(column.target, Target::Longest(_));
         (0..self.columns.len()).filter(move |place| is_unknown(&self.columns[*place]))
     }
 
-    /// Takes note of the strings of a batch, which may lack other columns.
+    /// Notes the longest strings of a batch, which may lack other columns.
     ///
     /// # Errors
     ///
-    /// Where strings lack values.
+    /// If a batch lacks strings.
     pub fn observe(&mut self, batch: &RecordBatch) -> Result<()> {
         for column in &mut self.columns {
             let (Target::Longest(kind), Some(array)) =
@@ -88,11 +88,11 @@ impl Columns {
         Ok(())
     }
 
-    /// How to make the columns, with the attributes that they had.
+    /// The options to make the columns with, with their attributes.
     ///
     /// # Errors
     ///
-    /// Where a string is longer than an item can be.
+    /// If a string is longer than an item can be.
     pub fn options(&self) -> Result<Vec<(String, CreateOptions)>> {
         let options = |column: &Column| {
             let dtype = match &column.target {
@@ -126,7 +126,7 @@ impl CTableWriter {
     /// # Errors
     ///
     /// Columns that are missing or of another type, values that do not fit into the column, nulls
-    /// of other types; `Io`.
+    /// of types without NaT and NaN; `Io`.
     pub fn append_batch(&mut self, batch: &RecordBatch) -> Result<()> {
         let mut columns = Vec::new();
         for (name, dtype, shape) in self.types() {
@@ -216,7 +216,7 @@ fn bytes(column: &str, dtype: &Dtype, shape: &[u64], array: &dyn Array) -> Resul
     Ok(bytes)
 }
 
-/// Dates and times, or the row that does not fit.
+/// Dates and times, or the first row that does not fit.
 fn times(dtype: &Dtype, times: &Times, array: &dyn Array) -> core::result::Result<Vec<u8>, usize> {
     let mut bytes = Vec::with_capacity(array.len() * 8);
     for (row, count) in arrow::counts(array).into_iter().flatten().enumerate() {
@@ -227,8 +227,7 @@ fn times(dtype: &Dtype, times: &Times, array: &dyn Array) -> core::result::Resul
     Ok(bytes)
 }
 
-/// Strings padded with zeros, or the row with one that is longer, or that ends in zeros
-/// itself.
+/// Strings padded with zeros, or the first row whose string is too long or ends in zeros.
 fn padded(dtype: &Dtype, array: &dyn Array) -> core::result::Result<Vec<u8>, usize> {
     let (size, is_big) = (dtype.itemsize(), items::is_big(dtype));
     let mut bytes = Vec::with_capacity(array.len() * size);
@@ -251,7 +250,7 @@ fn padded(dtype: &Dtype, array: &dyn Array) -> core::result::Result<Vec<u8>, usi
     Ok(bytes)
 }
 
-/// The strings of an array, whatever its offsets are; nulls are empty.
+/// The strings of an array with offsets of either size; nulls are empty.
 fn strings(array: &dyn Array) -> Vec<&[u8]> {
     fn bytes<'a, T: AsRef<[u8]> + ?Sized + 'a>(
         values: impl Iterator<Item = Option<&'a T>>,

@@ -9,7 +9,7 @@ use crate::carray::CArray;
 use crate::error::{Param, Result};
 use crate::pickle::Object;
 
-/// The field of a column: all of its objects are looked at.
+/// The field of a column, found by reading all of its objects.
 pub(super) fn field(name: &str, array: &CArray) -> Result<Field> {
     let mut common: Option<DataType> = None;
     for object in array.objects()? {
@@ -60,7 +60,8 @@ pub(super) fn array(data_type: &DataType, objects: &[Object]) -> ArrayRef {
     }
 }
 
-/// None for `None`; what it is instead, where no type of Arrow is like it.
+/// The Arrow type of an object, `None` for Python's `None`; the object's kind if Arrow has no type
+/// for it.
 fn type_of(object: &Object) -> core::result::Result<Option<DataType>, &'static str> {
     Ok(Some(match object {
         Object::None => return Ok(None),

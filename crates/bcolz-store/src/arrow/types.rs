@@ -1,4 +1,4 @@
-//! Which type of Arrow a dtype is, and the other way round.
+//! The Arrow type of a dtype, and the dtype of an Arrow type.
 
 use arrow_schema::{DataType, Field, Metadata, TimeUnit};
 use blosc_dtype::arrow::{self, Times, item_type, row_type};
@@ -21,7 +21,7 @@ pub(super) fn field(name: &str, array: &CArray) -> Result<Field> {
     Ok(Field::new(name, data_type, is_nullable && array.shape().len() == 1).with_metadata(metadata))
 }
 
-/// What a field of any origin becomes.
+/// The dtype that takes a field of any origin.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Target {
     /// Items of this type.
@@ -30,7 +30,7 @@ pub(super) enum Target {
     Longest(Kind),
 }
 
-/// What the items of a field become, and the lengths of the lists around them.
+/// The target of a field, and the lengths of the lists around its items.
 pub(super) fn target(field: &Field) -> Result<(Target, Vec<u64>)> {
     let (mut row_shape, mut item) = (Vec::new(), field.data_type());
     let refused = || Param::NoCounterpart {
@@ -91,12 +91,12 @@ fn plain_text(data_type: &DataType) -> Option<&'static str> {
     })
 }
 
-/// Attributes as metadata of a field or schema; none are no entry.
+/// Attributes as a metadata entry of a field or schema; none if there are no attributes.
 pub(super) fn attrs_metadata(attrs: &Attrs) -> Option<(String, String)> {
     (!attrs.is_empty()).then(|| (ATTRS_KEY.to_owned(), attrs.to_text().trim_end().to_owned()))
 }
 
-/// Attributes out of such metadata; what is no JSON object is none.
+/// The attributes in the metadata of a field or schema; empty if they are no JSON object.
 pub(super) fn attrs(metadata: &Metadata) -> Attrs {
     let mut attrs = Attrs::default();
     let text = metadata.get(ATTRS_KEY).and_then(|text| json::parse(text.as_bytes()).ok());

@@ -25,7 +25,7 @@ pub struct Blocks<'a> {
 }
 
 impl CArray {
-    /// Blocks of `blen` rows, the last one shorter; with 0 as long as chunks.
+    /// Blocks of `blen` rows, the last one shorter; 0 stands for the length of a chunk.
     ///
     /// ```
     /// # let dir = tempfile::tempdir()?;
@@ -55,14 +55,14 @@ impl CArray {
 }
 
 impl Blocks<'_> {
-    /// Without the next `rows` rows.
+    /// Skips the next `rows` rows.
     #[must_use]
     pub fn skip(self, rows: u64) -> Self {
         let start = self.rows.start.saturating_add(rows).min(self.rows.end);
         Self { rows: start..self.rows.end, ..self }
     }
 
-    /// With at most `rows` more rows.
+    /// Ends after at most `rows` more rows.
     #[must_use]
     pub fn limit(self, rows: u64) -> Self {
         let end = self.rows.start.saturating_add(rows).min(self.rows.end);
@@ -93,8 +93,8 @@ impl Blocks<'_> {
         Ok(block)
     }
 
-    /// Decodes from `row` to the end of some chunk: as many as keep the workers busy and fit into
-    /// the memory.
+    /// Decodes from `row` to the end of a later chunk: enough to keep the workers busy, within the
+    /// memory limit.
     fn decode_ahead(&mut self, row: u64) -> Result<()> {
         let layout = &self.array.layout;
         let options = &self.array.options;
@@ -102,11 +102,11 @@ impl Blocks<'_> {
         let rows = (options.budget.max_memory / layout.rowsize as u64)
             .min(layout.chunklen.saturating_mul(busy));
         let end = row.saturating_add(rows.max(1));
-        // A chunk that would be decoded twice is left to the next time.
+        // Leaves a last partial range to the next call, so that no chunk is decoded twice.
         let whole = end - end % layout.chunklen;
         let end = if whole > row { whole } else { end }.min(self.rows.end);
         let chunk_end = (row / layout.chunklen + 1).saturating_mul(layout.chunklen).min(end);
-        // A chunk that cannot be read does not hide those before it.
+        // A chunk that cannot be read must not hide the rows before it.
         self.decode(row..end)
             .or_else(|error| if chunk_end < end { self.decode(row..chunk_end) } else { Err(error) })
     }

@@ -45,7 +45,7 @@ impl CArray {
         self.tree.len_of(&path).map_err(|error| files::open_error(&path, error))
     }
 
-    /// Decodes some bytes of the data of a chunk: out of a block that is kept, or from its file.
+    /// Decodes some bytes of a chunk's data, from a kept block or from the chunk's file.
     pub(crate) fn decode_bytes(
         &self,
         nchunk: u64,
@@ -70,7 +70,8 @@ impl CArray {
         }
     }
 
-    /// The block that holds these data, if its chunk was requested before and it can be kept.
+    /// The block that holds these data, if its chunk was requested before and the cache can keep
+    /// it.
     fn block_to_keep(
         &self,
         file: &ChunkFile,
@@ -109,7 +110,7 @@ impl CArray {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many chunks could be kept, decoded.
+    /// The number of decoded chunks that the cache can keep.
     pub(super) fn max_kept_chunks(&self) -> usize {
         let chunk = self.layout.chunk_nbytes().max(1);
         usize::try_from(self.options.cache / chunk)
@@ -117,7 +118,7 @@ impl CArray {
             .clamp(1, MAX_REQUESTED_CHUNKS)
     }
 
-    /// Decodes a whole chunk, however long it is within what is allowed; `dest` gets its size.
+    /// Decodes a whole chunk of any length within the limits; `dest` gets its size.
     pub(crate) fn decode_chunk(
         &self,
         nchunk: u64,
@@ -125,13 +126,14 @@ impl CArray {
         worker: &mut Worker,
     ) -> Result<ChunkHeader> {
         let file = self.open_chunk(nchunk)?;
-        // Compared with the position of the chunk in the array and with the limits.
+        // `open_chunk` compared this size with the chunk's position in the array and with the
+        // limits.
         dest.resize(file.header.nbytes(), 0);
         self.decode_file(&file, 0..dest.len(), dest, worker)?;
         Ok(file.header)
     }
 
-    /// Decodes a part of a chunk, whose file is compared with its checksum.
+    /// Decodes a part of a chunk, and compares its file with the checksum.
     fn decode_file(
         &self,
         file: &ChunkFile,
@@ -145,7 +147,7 @@ impl CArray {
         reader.decode(bytes, dest, scratch).map_err(|error| file.error(error))
     }
 
-    /// The same, with the checksum of the file if it is wanted, which is not compared.
+    /// Decodes a part of a chunk; computes the file's checksum if requested, without comparing it.
     pub(super) fn decode_summed(
         &self,
         nchunk: u64,
@@ -167,8 +169,7 @@ impl CArray {
     }
 }
 
-/// The block that holds all these data, if there is one that has to be decoded and that has more
-/// than them.
+/// The block that holds all these data, if it must be decoded and is longer than they are.
 pub(super) fn block_around(header: &ChunkHeader, bytes: &Range<usize>) -> Option<Range<usize>> {
     let is_coded = header.kind() == Kind::Regular && header.blocksize() > 0;
     let start = bytes.start - bytes.start.checked_rem(header.blocksize()).filter(|_| is_coded)?;
@@ -176,5 +177,5 @@ pub(super) fn block_around(header: &ChunkHeader, bytes: &Range<usize>) -> Option
     (bytes.end <= block.end && *bytes != block).then_some(block)
 }
 
-/// Chunks of which requests are remembered: they are searched one by one.
+/// Chunks whose requests are remembered; each lookup searches all of them.
 const MAX_REQUESTED_CHUNKS: usize = 4096;

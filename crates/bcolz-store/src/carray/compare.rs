@@ -1,8 +1,8 @@
 //! Comparing the files of chunks with their checksums while they are read.
 //!
-//! A file is compared when it is read first, as a whole even if a part of it is wanted. Writers
-//! mark a sum as not known before they replace the file (`sums.rs`). So where a file differs and
-//! its sum has changed meanwhile, it is a file of a later state, and nothing is wrong.
+//! The first read of a file compares all of it, even if only a part is wanted. Writers mark a sum
+//! as unknown before they replace the file (`sums.rs`). So if a file differs and its sum has
+//! changed meanwhile, the file belongs to a later state and is sound.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -15,19 +15,20 @@ use crate::files::read_metadata;
 use crate::meta;
 use crate::sums::{FileSum, Found, Sums, sums_path};
 
-/// The checksums of an array that is read.
+/// The checksums of an array that is being read.
 #[derive(Debug)]
 pub(super) enum Compared {
-    /// There are none, or they are of another state than the one that was opened.
+    /// No sums, or sums of another state than the opened one.
     Nothing,
-    /// Their file is damaged, or the one at this path that says of what type the items are.
+    /// The path and fault of a damaged file: the checksums, or `meta/storage`, which holds the
+    /// dtype.
     Damaged(String, Corrupt),
     /// The sums of the files, with a bit for each file that was compared.
     Files(Sums, Box<[AtomicU64]>),
 }
 
 impl CArray {
-    /// Compares a chunk whose file was opened, unless that was done before; `reader` reads it.
+    /// Compares the file of a chunk, unless an earlier read did; `reader` reads the file.
     pub(super) fn compare_file(
         &self,
         file: &ChunkFile,
@@ -40,7 +41,7 @@ impl CArray {
         self.options.mismatch.found(Error::corrupt(file.path(), what))
     }
 
-    /// The mismatch of a file that was not found right before.
+    /// The mismatch of a file that no earlier read found sound.
     fn mismatch_of(
         &self,
         file: &ChunkFile,
@@ -61,7 +62,7 @@ impl CArray {
         let bytes = reader.bytes().map_err(|error| file.error(error))?;
         let found = sums.mismatch(file.nchunk(), FileSum::of_chunk(bytes));
         if found.is_some() && !self.is_later_state(sums)? {
-            // Each later read fails as well.
+            // Remembers no success, so that each later read fails as well.
             return Ok(found);
         }
         word.fetch_or(bit, Ordering::Relaxed);
@@ -94,8 +95,8 @@ impl CArray {
         Ok(self.compared.get_or_init(|| compared))
     }
 
-    /// The mismatch of `meta/storage`, which nobody writes again, unless the whole array was
-    /// replaced right now.
+    /// The mismatch of `meta/storage`. No program rewrites that file, unless it replaces the whole
+    /// array.
     pub(crate) fn storage_mismatch(&self, sums: &Sums) -> Result<Option<Corrupt>> {
         let bytes = read_metadata(&*self.tree, &meta::storage_path(&self.path))?;
         let found = FileSum::of_file(&bytes.unwrap_or_default());
@@ -105,7 +106,7 @@ impl CArray {
         Ok((!is_same).then(what))
     }
 
-    /// Whether sums are of the `meta/sizes` that is there, and that of the state that was opened.
+    /// Whether the sums are those of the current `meta/sizes`, and of the state that was opened.
     fn is_opened_state(&self, sums: &Sums) -> Result<bool> {
         let bytes = read_metadata(&*self.tree, &meta::sizes_path(&self.path))?.unwrap_or_default();
         let parsed = meta::parse_object(&self.path, &bytes)
@@ -124,8 +125,8 @@ impl CArray {
 }
 
 impl Sums {
-    /// The fault of a file whose sum is this; of one that changed its length, nothing is
-    /// known.
+    /// The fault of a file with this sum; `None` for a file whose length changed, as a writer may
+    /// have replaced it.
     pub(super) fn mismatch(&self, nchunk: u64, found: FileSum) -> Option<Corrupt> {
         let stored = self.chunks.get(usize::try_from(nchunk).ok()?)?;
         (stored.is_known() && stored.nbytes == found.nbytes && stored.sum != found.sum)

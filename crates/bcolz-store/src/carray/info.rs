@@ -1,4 +1,4 @@
-//! What a chunk says of itself, without decoding it.
+//! The header of a chunk, read without decoding the chunk.
 
 use blosc_chunk::ChunkHeader;
 
@@ -13,8 +13,8 @@ impl CArray {
     ///
     /// # Errors
     ///
-    /// [`Param::Rows`] where there is no such chunk; `Corrupt`, `Chunk` and `Io` where its file
-    /// cannot be used.
+    /// [`Param::Rows`] if there is no such chunk; `Corrupt`, `Chunk` and `Io` if its file cannot be
+    /// used.
     pub fn chunk_header(&self, nchunk: u64) -> Result<ChunkHeader> {
         let (start, end, len) = (nchunk, nchunk.saturating_add(1), self.nchunks());
         if nchunk >= len {
@@ -25,12 +25,12 @@ impl CArray {
 }
 
 impl CArray {
-    /// Bytes of files that nothing refers to: chunk files after the last chunk, and what writers
-    /// that were killed left unfinished. The next writer removes them.
+    /// Bytes of files that nothing refers to: chunk files after the last chunk, and temporary files
+    /// of killed writers. The next writer removes them.
     ///
     /// # Errors
     ///
-    /// `Io` where a directory cannot be listed.
+    /// `Io` if a directory cannot be listed.
     pub fn dead_nbytes(&self) -> Result<u64> {
         let is_stale = |name: &str| chunk_number(name).is_some_and(|n| n >= self.nchunks());
         let mut nbytes = dead_nbytes(&*self.tree, &join(&self.path, "data"), is_stale)?;
@@ -58,7 +58,7 @@ mod tests {
         let array = CArray::open(&root).unwrap();
         let sizes = [0, 1].map(|nchunk| array.chunk_header(nchunk).unwrap().nbytes());
         assert_eq!(sizes, [8, 4]);
-        let behind = array.chunk_header(2);
-        assert!(matches!(behind, Err(Error::Param(Param::Rows { start: 2, end: 3, len: 2 }))));
+        let after = array.chunk_header(2);
+        assert!(matches!(after, Err(Error::Param(Param::Rows { start: 2, end: 3, len: 2 }))));
     }
 }

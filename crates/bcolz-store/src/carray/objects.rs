@@ -15,23 +15,23 @@ pub struct Objects<'a> {
 }
 
 impl CArray {
-    /// The elements of an object array, as far as they are plain data; nothing is ever run.
+    /// The elements of an object array, as far as they are plain data; no pickle is executed.
     ///
     /// # Errors
     ///
-    /// [`Param::Objects`] where the array holds no objects. An element that is no plain data is an
-    /// error of its own, and the next ones follow; one that cannot be read is the last.
+    /// [`Param::Objects`] if the array holds no objects. An element other than plain data gives an
+    /// error, and the next ones follow; an element that cannot be read ends the iteration.
     pub fn objects(&self) -> Result<Objects<'_>> {
         self.check_object()?;
         Ok(Objects { array: self, next: 0, worker: Worker::new(&self.options.dparams) })
     }
 
-    /// The pickle of an element, untouched.
+    /// The pickle of an element as stored.
     ///
     /// # Errors
     ///
-    /// [`Param::Objects`] where the array holds no objects, [`Param::Rows`] where it is shorter;
-    /// `Corrupt`, `Chunk` and `Io` where the file cannot be read.
+    /// [`Param::Objects`] if the array holds no objects, [`Param::Rows`] if it is shorter;
+    /// `Corrupt`, `Chunk` and `Io` if the file cannot be read.
     pub fn pickle(&self, nitem: u64) -> Result<Vec<u8>> {
         self.check_object()?;
         self.pickle_with(nitem, &mut Worker::new(&self.options.dparams))
@@ -66,7 +66,7 @@ impl Iterator for Objects<'_> {
         self.next = nitem.saturating_add(1);
         let bytes = self.array.pickle_with(nitem, &mut self.worker);
         if bytes.is_err() {
-            // The length may be a lie.
+            // The stored length may be false, so the first unreadable element ends the iteration.
             self.next = self.array.len();
         }
         Some(bytes.and_then(|bytes| {

@@ -26,15 +26,14 @@ pub struct RowReader<'a> {
     array: &'a CArray,
     worker: Pooled<'a, Worker>,
     cache: BlockCache,
-    /// A row of a chunk of which no block is kept.
+    /// The last row from a chunk without a kept block.
     single: Vec<u8>,
 }
 
 impl CArray {
     /// A reader for many single rows. It keeps as many decoded blocks as
-    /// [`cache`](crate::OpenOptions::cache) says, at least one, and does not look whether their
-    /// files were changed since: a new reader does. The first row of a chunk is decoded alone,
-    /// the next one with its block.
+    /// [`cache`](crate::OpenOptions::cache) allows, at least one. It does not notice changed files:
+    /// a new reader does. The first row of a chunk is decoded alone, the next one with its block.
     ///
     /// ```
     /// # let dir = tempfile::tempdir()?;
@@ -85,7 +84,7 @@ impl RowReader<'_> {
     ///
     /// # Errors
     ///
-    /// As [`CArray::read_as`]; [`Param::Element`] also where a row has several items.
+    /// As [`CArray::read_as`]; [`Param::Element`] also if a row has several items.
     pub fn item<T: Element>(&mut self, row: u64) -> Result<T> {
         let dtype = self.array.dtype();
         if !T::accepts(dtype) || self.array.shape().len() > 1 {
@@ -98,7 +97,7 @@ impl RowReader<'_> {
     fn decode_single(&mut self, nchunk: u64, bytes: Range<usize>) -> Result<&[u8]> {
         let (array, single) = (self.array, &mut self.single);
         if bytes.len() as u64 > UNPROVEN_NBYTES {
-            // Only a chunk that has as many gets memory for them.
+            // Memory is allocated only for a chunk that holds this many bytes.
             array.open_chunk(nchunk)?;
         }
         single.resize(bytes.len(), 0);
@@ -106,12 +105,14 @@ impl RowReader<'_> {
         Ok(&self.single)
     }
 
-    /// Decodes the block that holds some bytes of a chunk, or the chunk if none holds them all.
+    /// Decodes the block that holds some bytes of a chunk, or the whole chunk if no block holds
+    /// them all.
     fn decode_block(&mut self, nchunk: u64, bytes: &Range<usize>) -> Result<()> {
         let header = self.array.open_chunk(nchunk)?.header;
         let bytes = block_around(&header, bytes).unwrap_or(0..header.nbytes());
         let mut data = self.cache.make_room(bytes.len());
-        // Compared with the position of the chunk in the array and with the limits.
+        // `open_chunk` compared this size with the chunk's position in the array and with the
+        // limits.
         data.resize(bytes.len(), 0);
         self.array.decode_bytes(nchunk, bytes.clone(), &mut data, &mut self.worker)?;
         self.cache.insert(Block { number: nchunk, bytes, stamp: None, data });

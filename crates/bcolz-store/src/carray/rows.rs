@@ -1,4 +1,4 @@
-//! Reading rows: any range, any list, into buffers of the caller or ours.
+//! Reading rows: any range or list, into new buffers or those of the caller.
 #![cfg_attr(
     not(test),
     expect(
@@ -32,18 +32,18 @@ impl CArray {
     ///
     /// # Errors
     ///
-    /// [`Param`](crate::error::Param) where rows or buffer do not fit; `Corrupt`, `Chunk` and `Io`
-    /// for the first chunk that cannot be read.
+    /// [`Param`](crate::error::Param) if rows or buffer do not fit; `Corrupt`, `Chunk` and `Io` for
+    /// the first chunk that cannot be read.
     pub fn read_into(&self, rows: Range<u64>, dest: &mut [u8]) -> Result<()> {
         let destination = Destination::for_nbytes(dest.len());
         self.read_by(&self.options.budget.threads, rows, dest, destination)
     }
 
-    /// Reads rows; the buffer grows only as chunks are found to hold what the metadata say.
+    /// Reads rows; the buffer grows only as far as chunk headers confirm the metadata.
     ///
     /// # Errors
     ///
-    /// As [`read_into`](Self::read_into); `Limit` where they are more than
+    /// As [`read_into`](Self::read_into); `Limit` if the rows have more bytes than
     /// [`max_nbytes`](crate::OpenOptions::max_nbytes).
     pub fn read(&self, rows: Range<u64>) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
@@ -51,7 +51,7 @@ impl CArray {
         Ok(bytes)
     }
 
-    /// Reads rows as values: one for each item, `shape` or not.
+    /// Reads rows as values, one for each item of a row of any shape.
     ///
     /// ```
     /// # let dir = tempfile::tempdir()?;
@@ -68,7 +68,7 @@ impl CArray {
     ///
     /// # Errors
     ///
-    /// As [`read`](Self::read), and [`Param::Element`] where items are of another type.
+    /// As [`read`](Self::read), and [`Param::Element`] if items are of another type.
     pub fn read_as<T: Element>(&self, rows: Range<u64>) -> Result<Vec<T>> {
         if !T::accepts(self.dtype()) {
             return Err(Param::Element { found: self.dtype().to_string(), asked: T::NAME }.into());
@@ -110,13 +110,13 @@ impl CArray {
             // The rows of a chunk are sorted.
             let bytes = self.at_in_chunk(rows[*first])..self.at_in_chunk(rows[*last]) + rowsize;
             if bytes.len() as u64 > UNPROVEN_NBYTES {
-                // Only a chunk that has as many gets memory for them.
+                // Memory is allocated only for a chunk that holds this many bytes.
                 self.open_chunk(chunk_of(first))?;
             }
             data.resize(bytes.len(), 0);
             self.decode_bytes(chunk_of(first), bytes.clone(), &mut data, &mut worker)?;
             if found.is_empty() {
-                // A chunk was there, and the caller holds eight bytes for each row.
+                // The chunk exists, and the caller's list already has eight bytes for each row.
                 found.resize(rows.len() * rowsize, 0);
             }
             for place in places {
@@ -127,7 +127,8 @@ impl CArray {
         Ok(found)
     }
 
-    /// The same in other threads than the options say, to memory of this kind.
+    /// Reads rows with the given threads in place of those of the options, into memory of this
+    /// kind.
     fn read_by(
         &self,
         threads: &Executor,
@@ -149,14 +150,14 @@ impl CArray {
             }
             let end = if announced > row { announced.min(rows.end) } else { rows.end };
             while row < end && parts.len() < BATCH_NCHUNKS {
-                let (part, behind, end) = self.cut(row..rows.end, rest);
+                let (part, after, end) = self.cut(row..rows.end, rest);
                 parts.push(part);
-                (row, rest) = (end, behind);
+                (row, rest) = (end, after);
             }
             let read = |worker: &mut Worker, part: &mut Part<'_>| {
                 worker.scratch.set_destination(destination);
                 let result = self.decode_bytes(part.nchunk, part.bytes.clone(), part.dest, worker);
-                // The next caller decodes to small buffers with it.
+                // Resets the worker for the next caller, who decodes to small buffers.
                 worker.scratch.set_destination(Destination::Cached);
                 result
             };
@@ -172,8 +173,7 @@ impl CArray {
         Ok(())
     }
 
-    /// Announces the first of these rows, as many as far storage takes at a time; returns the row
-    /// after them.
+    /// Announces the first of these rows, up to the prefetch limit; returns the row after them.
     fn announce(&self, rows: Range<u64>) -> u64 {
         let parts = self.first_parts(self.parts_of(rows.clone()));
         self.prefetch_parts(&parts);
@@ -181,7 +181,7 @@ impl CArray {
         last.saturating_add(1).saturating_mul(self.layout.chunklen).min(rows.end)
     }
 
-    /// The chunks of some rows, and the bytes of their data that the rows are.
+    /// The chunks that hold some rows, and the byte range of the rows in each chunk.
     pub(crate) fn parts_of(&self, rows: Range<u64>) -> impl Iterator<Item = (u64, Range<usize>)> {
         let chunklen = self.layout.chunklen.max(1);
         let nchunks = rows.start / chunklen..rows.end.div_ceil(chunklen);
@@ -195,8 +195,8 @@ impl CArray {
         })
     }
 
-    /// Reads rows in this thread, to the start of a buffer that only grows: what comes after them,
-    /// and after an error all of it, has no meaning. A buffer that is used again costs no fresh
+    /// Reads rows in this thread, to the start of a buffer that only grows. Bytes after the rows
+    /// have no meaning, and after an error no byte has. A buffer that is used again needs no fresh
     /// memory.
     ///
     /// # Errors
@@ -217,7 +217,7 @@ impl CArray {
         }
     }
 
-    /// Appends rows to a buffer, which grows only as fast as chunks are found.
+    /// Appends rows to a buffer, which grows only as chunks are found.
     pub(crate) fn append_to(&self, rows: Range<u64>, bytes: &mut Vec<u8>) -> Result<()> {
         self.check_rows(&rows)?;
         self.check_limit(rows.end - rows.start)?;
@@ -228,7 +228,8 @@ impl CArray {
             let nbytes = self.layout.nbytes_of(rows.end - rows.start);
             let nbytes =
                 usize::try_from(nbytes).map_err(|_| self.limit(nbytes, isize::MAX as u64))?;
-            // The files are there for it. Zeros that nobody looked at cost nothing, growing does.
+            // The files exist for all rows. Untouched zeroed pages cost nothing; growing would
+            // copy.
             *bytes = zeroed(nbytes);
             let destination = Destination::for_new_memory(nbytes);
             return self.read_by(&self.options.budget.threads, rows, bytes, destination);
@@ -247,7 +248,7 @@ impl CArray {
         Ok(())
     }
 
-    /// Whether the files of the chunks are as long as makes it likely that they hold the rows.
+    /// Whether the chunk files are long enough that they probably hold the rows.
     fn are_there(&self, rows: &Range<u64>) -> bool {
         let nchunks = rows.start / self.layout.chunklen..rows.end.div_ceil(self.layout.chunklen);
         let mut chunks: Vec<(u64, Result<u64>)> = Vec::new();
@@ -267,7 +268,7 @@ impl CArray {
                 },
             );
             for (_, found) in chunks.drain(..) {
-                // The first one that cannot be read has to be found first.
+                // The caller must report the first chunk that cannot be read, so it reads in order.
                 let Ok(found) = found else { return false };
                 len = len.saturating_add(found);
             }
@@ -276,16 +277,16 @@ impl CArray {
         self.layout.nbytes_of(rows.end - rows.start) / MAX_RATIO <= len
     }
 
-    /// The first of `rows` that lie in one chunk, and their bytes of `dest`; the other bytes, and
-    /// the next row.
+    /// The first of `rows` that lie in one chunk, with their part of `dest`; the rest of `dest`,
+    /// and the next row.
     fn cut<'a>(&self, rows: Range<u64>, dest: &'a mut [u8]) -> (Part<'a>, &'a mut [u8], u64) {
         let nchunk = rows.start / self.layout.chunklen;
         let end = rows.end.min((nchunk + 1).saturating_mul(self.layout.chunklen));
         let at = self.at_in_chunk(rows.start);
-        // Both are below the size of a chunk.
+        // Start and end lie in one chunk, so their difference is below a chunk's size.
         let nbytes = usize::try_from(self.layout.nbytes_of(end - rows.start)).unwrap_or(usize::MAX);
-        let (dest, behind) = dest.split_at_mut(nbytes.min(dest.len()));
-        (Part { nchunk, bytes: at..at + nbytes, dest }, behind, end)
+        let (dest, after) = dest.split_at_mut(nbytes.min(dest.len()));
+        (Part { nchunk, bytes: at..at + nbytes, dest }, after, end)
     }
 
     pub(super) fn check_out_worker(&self) -> Pooled<'_, Worker> {
@@ -307,23 +308,23 @@ impl CArray {
     }
 }
 
-/// Parts that follow each other and are read by one worker: fewer and fewer, so that none waits
-/// long for another at the end.
+/// Consecutive parts for one worker to read. Runs shrink towards the end, so that no worker waits
+/// long for another.
 fn runs_of<'p, 'a>(parts: &'p mut [Part<'a>], threads: &Executor) -> Vec<&'p mut [Part<'a>]> {
     let longest = parts.iter().map(|part| part.dest.len()).max().unwrap_or(1).max(1);
     let nworkers = threads.count_for(parts.len());
     let (most, share) = ((MAX_RUN_NBYTES / longest).max(1), nworkers * RUNS_PER_SHARE);
     let (mut runs, mut rest) = (Vec::new(), parts);
     while !rest.is_empty() {
-        let (run, behind) = rest.split_at_mut((rest.len() / share).clamp(1, most));
+        let (run, after) = rest.split_at_mut((rest.len() / share).clamp(1, most));
         runs.push(run);
-        rest = behind;
+        rest = after;
     }
     runs
 }
 
-/// Bytes that are read by one worker in a row. Where two write to neighbouring chunks, both are the
-/// first in the same huge page, and the system clears one for each of them.
+/// Bytes that one worker reads in a row. If two workers write to neighbouring chunks, both touch
+/// the same huge page first, and the system clears one for each of them.
 const MAX_RUN_NBYTES: usize = 4 << 20;
 
 /// A run is at most this part (1/n) of a worker's share of the remaining chunks.
@@ -332,9 +333,9 @@ const RUNS_PER_SHARE: usize = 2;
 /// Chunks that are handed to the workers together.
 const BATCH_NCHUNKS: usize = 1024;
 
-/// Bytes that are allocated before any chunk was seen; then as many again as chunks have given.
+/// Bytes that are allocated before the first chunk is read; after that, as many bytes as the chunks
+/// have given are added.
 pub(super) const UNPROVEN_NBYTES: u64 = 16 << 20;
 
-/// Chunks that are compressed by more than this ratio are decoded before more is allocated for
-/// others.
+/// Chunks with a higher compression ratio are decoded before more memory is allocated.
 const MAX_RATIO: u64 = 256;

@@ -1,4 +1,4 @@
-//! Decoding everything to see whether it can be.
+//! Verifying an array by decoding every chunk.
 #![cfg_attr(
     not(test),
     expect(
@@ -23,15 +23,15 @@ use crate::note::{Fault, Note};
 use crate::sums::{FileSum, Found, Sums, sums_path};
 use crate::worker::Worker;
 
-/// What [`CArray::verify`] found. Other damage is attributes that are not JSON.
+/// The findings of [`CArray::verify`]. Other damage is attributes that are not JSON.
 pub type Report = blosc_container::report::Report<Error, Note>;
-/// A chunk that cannot be read. Its position in its file is not known.
+/// A chunk that cannot be read. Its position in its file is unknown.
 pub type BadChunk = blosc_container::report::BadChunk<Error>;
 
 /// A chunk on its way through a worker.
 struct Slot {
     nchunk: u64,
-    /// What was read; `None` before that.
+    /// The chunk that was read; `None` before that.
     result: Result<Option<Read>>,
 }
 
@@ -40,7 +40,7 @@ struct Read {
     /// Bytes of data.
     nbytes: usize,
     header: ChunkHeader,
-    /// The sum of the file, if it is compared.
+    /// The sum of the file, if verifying compares it.
     sum: Option<FileSum>,
 }
 
@@ -51,13 +51,12 @@ impl Slot {
 }
 
 impl CArray {
-    /// Decodes every chunk, and looks for what does not belong to the array. `progress` is called
-    /// now and then. As the length of an array may be a lie, no more chunks are decoded after
-    /// `max_reported` bad ones.
+    /// Decodes every chunk, and looks for files that do not belong to the array. Calls `progress`
+    /// now and then. As the stored length may be false, stops after `max_reported` bad chunks.
     ///
     /// # Errors
     ///
-    /// Only where the directory cannot be listed; what is wrong with the data is in the report.
+    /// Only if the directory cannot be listed; the report has all faults of the data.
     pub fn verify(
         &self,
         options: &VerifyOptions,
@@ -67,7 +66,7 @@ impl CArray {
         self.verify_locked(options, &mut progress)
     }
 
-    /// The same under a lock of the caller.
+    /// Verifies an array under a lock that the caller holds.
     pub(crate) fn verify_locked(
         &self,
         options: &VerifyOptions,
@@ -111,7 +110,7 @@ impl CArray {
         Ok(report)
     }
 
-    /// The sums of the array, if there are usable ones.
+    /// The usable sums of the array, if any.
     fn open_seal(&self, report: &mut Report) -> Result<Option<Seal>> {
         report.checksum = Some("xxh3");
         let fault = match Sums::read(&*self.tree, &self.path) {
@@ -121,14 +120,14 @@ impl CArray {
                 return Ok(None);
             }
             Ok(Found::Damaged) => Error::corrupt(sums_path(&self.path), Corrupt::Sums),
-            // The chunks can be read all the same.
+            // The chunks are readable all the same.
             Err(error) => error,
         };
         report.other.push(fault);
         Ok(None)
     }
 
-    /// Compares the metadata with sums; nothing where these are of another state.
+    /// Compares the metadata with sums; returns nothing if the sums are of another state.
     fn seal_of(&self, sums: Sums, report: &mut Report) -> Result<Option<Seal>> {
         let storage = self.storage_mismatch(&sums)?;
         report
@@ -137,7 +136,7 @@ impl CArray {
         let text = files::read_metadata(&*self.tree, &meta::sizes_path(&self.path))?;
         let text = text.unwrap_or_default();
         let sizes = FileSum::of_file(&text);
-        // Another state than the one that was opened: nothing can be said of it.
+        // The sums are of another state than the opened one, so they prove nothing.
         let parsed =
             meta::parse_object(&self.path, &text).and_then(|json| Sizes::parse(&json, &self.path));
         if !parsed.is_ok_and(|parsed| parsed == self.sizes) {
@@ -146,13 +145,14 @@ impl CArray {
         Ok(Some(Seal { sums, sizes, nsame: 0, is_changed: false }))
     }
 
-    /// The rows of a chunk; those of one that cannot be read have the fill value, and come with the
+    /// The rows of a chunk. A chunk that cannot be read gives rows of the fill value, and the
     /// reason.
     ///
     /// # Errors
     ///
-    /// [`Param`](crate::error::Param) where there is no such chunk or the array holds objects;
-    /// `Limit` where the rows would be too many for the limits; where the fill value is none.
+    /// [`Param`](crate::error::Param) if there is no such chunk or the array holds objects; `Limit`
+    /// if the rows exceed the limits; [`Corrupt`](crate::Error::Corrupt) if the fill value is not
+    /// one of the dtype.
     pub fn salvage_chunk(&self, nchunk: u64) -> Result<(Vec<u8>, Option<Error>)> {
         let start = nchunk.saturating_mul(self.layout.chunklen);
         let rows = start..start.saturating_add(self.layout.rows_in(nchunk).max(1));
@@ -196,7 +196,7 @@ impl CArray {
     }
 
     fn find_stale(&self, report: &mut Report) -> Result<()> {
-        // An empty array may have lost its empty directory on the way.
+        // An empty array may have lost its empty directory when it was copied.
         let numbers = chunk_numbers(&*self.tree, &self.path)?.into_iter();
         let count = numbers.filter(|number| *number >= self.nchunks()).count() as u64;
         if count > 0 {
@@ -208,18 +208,18 @@ impl CArray {
     }
 }
 
-/// Sums while chunks are compared with them.
+/// The state of comparing chunks with sums.
 struct Seal {
     sums: Sums,
-    /// Of `meta/sizes` as it is.
+    /// The sum of the current `meta/sizes`.
     sizes: FileSum,
-    /// Chunks that are what was written.
+    /// Chunks whose files match their sums.
     nsame: u64,
     is_changed: bool,
 }
 
 impl Seal {
-    /// Whether the sums are of the `meta/sizes` that is there.
+    /// Whether the sums are those of the current `meta/sizes`.
     fn is_current(&self) -> bool {
         self.sizes == self.sums.sizes
     }
@@ -230,7 +230,7 @@ impl Seal {
         match self.sums.chunks.get(at).copied() {
             Some(stored) if stored == found => self.nsame = self.nsame.saturating_add(1),
             Some(stored) if !stored.is_known() => {}
-            // Who changes an array changes the length of a file, with the rarest exceptions.
+            // Almost every change to an array alters a file's length.
             Some(stored) if self.is_current() && stored.nbytes == found.nbytes => {
                 return Err(Corrupt::Checksum { found: found.sum, stored: stored.sum });
             }
@@ -239,10 +239,10 @@ impl Seal {
         Ok(())
     }
 
-    /// Adds what the sums say of the array as a whole.
+    /// Adds the findings about the array as a whole.
     fn finish(mut self, array: &CArray, report: &mut Report) {
         if !self.is_current() {
-            // A change of the length comes with a change of chunks, and with the right nbytes.
+            // A genuine change of the length changes chunks too, and stores the right nbytes.
             let nbytes = array.layout.nbytes_of(array.len());
             let is_consistent = array.is_object() || array.sizes.nbytes == Some(nbytes.into());
             let nchunks = self.sums.chunks.len() as u64;

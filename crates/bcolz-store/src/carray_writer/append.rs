@@ -12,30 +12,30 @@ use crate::fill;
 use crate::meta;
 
 impl CArrayWriter {
-    /// Appends rows: C order, items in the byte order of the dtype. Chunks that become full are
-    /// written at once, but count only after [`flush`](Self::flush).
+    /// Appends rows: C order, items in the byte order of the dtype. Full chunks are written at
+    /// once, but count only after [`flush`](Self::flush).
     ///
     /// # Errors
     ///
-    /// [`Param::Ragged`] where the data are no whole rows; `Io`.
+    /// [`Param::Ragged`] if the data are no whole number of rows; `Io`.
     pub fn append(&mut self, data: &[u8]) -> Result<()> {
         let rowsize = self.layout.rowsize;
         if !data.len().is_multiple_of(rowsize) {
             return Err(Param::Ragged { nbytes: data.len() as u64, rowsize: rowsize as u64 }.into());
         }
         let mut rest = data;
-        // The partial chunk first; then whole ones straight from the caller's data.
+        // Fills the partial chunk first; whole chunks then come straight from the caller's data.
         if !self.tail.is_empty() {
-            let (head, behind) =
+            let (head, after) =
                 rest.split_at(rest.len().min(self.chunk_nbytes() - self.tail.len()));
             self.push(head);
-            rest = behind;
+            rest = after;
             self.write_full_tail()?;
         }
         let whole = rest.len() - rest.len() % self.chunk_nbytes();
-        let (whole, behind) = rest.split_at(whole);
+        let (whole, after) = rest.split_at(whole);
         self.write_chunks(whole)?;
-        self.push(behind);
+        self.push(after);
         Ok(())
     }
 
@@ -85,7 +85,7 @@ impl CArrayWriter {
         Ok(())
     }
 
-    /// Writes whole chunks after the last one; there is no partial one.
+    /// Writes whole chunks after the last one; there must be no partial chunk.
     fn write_chunks(&mut self, data: &[u8]) -> Result<()> {
         if data.is_empty() {
             return Ok(());

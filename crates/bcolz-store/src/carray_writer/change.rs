@@ -16,7 +16,7 @@ impl CArrayWriter {
     ///
     /// # Errors
     ///
-    /// [`Param::Rows`] where there are fewer; `Io`; what a chunk that is cut can be wrong with.
+    /// [`Param::Rows`] if the array has fewer; `Io`; the errors of reading the chunk that is cut.
     pub fn trim(&mut self, rows: u64) -> Result<()> {
         let len = self.len();
         let Some(left) = len.checked_sub(rows) else {
@@ -28,7 +28,8 @@ impl CArrayWriter {
         self.remove_chunks(dropped)
     }
 
-    /// Forgets rows; returns the numbers of the chunk files that are of no use afterwards.
+    /// Drops rows from the state in memory; returns the numbers of the chunk files that become
+    /// useless.
     pub(crate) fn cut(&mut self, len: u64) -> Result<core::ops::Range<u64>> {
         let before = self.layout.nchunks();
         let full_before = self.len() / self.layout.chunklen;
@@ -43,7 +44,7 @@ impl CArrayWriter {
                 array.decode_chunk(full, &mut tail, &mut worker)?;
             }
             for nchunk in self.files(full..full_before)? {
-                // A statistic: a chunk that is lost has none.
+                // A statistic: a missing chunk counts as 0.
                 self.cbytes -=
                     array.open_chunk(nchunk).map_or(0, |file| file.header.cbytes() as i128);
             }
@@ -55,18 +56,18 @@ impl CArrayWriter {
         Ok(self.layout.nchunks()..before)
     }
 
-    /// Puts a cut on disk: whatever is needed for the smaller length is there already, unless rows
-    /// were appended that have never been flushed.
+    /// Writes a cut to disk. The files for the smaller length exist already, unless rows were
+    /// appended that have never been flushed.
     pub(crate) fn commit_cut(&mut self) -> Result<()> {
         let committed = self.committed.shape.first().copied().unwrap_or(0);
         if self.len() > committed {
             return self.flush();
         }
-        // Rows that were changed but not flushed are in the partial chunk, which is written last.
+        // The partial chunk holds changed rows that were not flushed, and is written last.
         self.sync()?;
         self.flush_sizes()?;
         self.flush_chunks()?;
-        // The longer chunk that this replaced is of no use any more.
+        // The longer chunk that this one replaced is no longer needed.
         self.undo = None;
         Ok(())
     }
@@ -79,21 +80,20 @@ impl CArrayWriter {
         Ok(())
     }
 
-    /// Those chunks of a range that have files: a length that is a lie counts more than there can
-    /// be.
+    /// The chunks of a range that have files: a false length can count far more.
     fn files(&self, numbers: core::ops::Range<u64>) -> Result<Vec<u64>> {
         let mut found = chunk_numbers(&*self.tree, &self.path)?;
         found.retain(|number| numbers.contains(number));
         Ok(found)
     }
 
-    /// Changes rows. Those of full chunks are on disk at once, chunk by chunk, those of the partial
-    /// one after [`flush`](Self::flush).
+    /// Changes rows. Rows of full chunks are on disk at once, chunk by chunk; rows of the partial
+    /// chunk after [`flush`](Self::flush).
     ///
     /// # Errors
     ///
-    /// [`Param`] where the data are no whole rows or end behind the array; what can be wrong with
-    /// the chunks.
+    /// [`Param`] if the data are no whole number of rows or go past the end of the array; the
+    /// errors of reading the chunks.
     pub fn write_rows(&mut self, start: u64, data: &[u8]) -> Result<()> {
         let rowsize = self.layout.rowsize;
         if !data.len().is_multiple_of(rowsize) {
@@ -108,8 +108,8 @@ impl CArrayWriter {
         self.mark_replaced(start / chunklen..end.div_ceil(chunklen).min(self.len() / chunklen))?;
         let (mut row, mut rest) = (start, data);
         while row < end {
-            let behind = (row / self.layout.chunklen + 1) * self.layout.chunklen;
-            let rows = end.min(behind) - row;
+            let after = (row / self.layout.chunklen + 1) * self.layout.chunklen;
+            let rows = end.min(after) - row;
             let nbytes = usize::try_from(self.layout.nbytes_of(rows)).unwrap_or(usize::MAX);
             let (part, left) = rest.split_at(nbytes.min(rest.len()));
             self.write_part(row, part)?;
@@ -118,7 +118,7 @@ impl CArrayWriter {
         Ok(())
     }
 
-    /// Changes rows of one chunk.
+    /// Changes rows of a single chunk.
     fn write_part(&mut self, row: u64, data: &[u8]) -> Result<()> {
         let nchunk = row / self.layout.chunklen;
         let at = usize::try_from(self.layout.nbytes_of(row % self.layout.chunklen))

@@ -1,23 +1,23 @@
-//! Going back to what counts, where a writer is dropped before its new rows do.
+//! Undoing uncommitted rows when a writer is dropped.
 
 use super::CArrayWriter;
 use crate::error::{Error, Result};
 use crate::layout::chunk_path;
 use crate::sums::FileSum;
 
-/// The chunk that new rows went on in, as it was when they did not count yet.
+/// The chunk that the first uncommitted rows were added to, in its committed state.
 #[derive(Debug)]
 pub(super) struct Undo {
     nchunk: u64,
-    /// Its file; nothing where the first new row began a chunk.
+    /// Its file; `None` if the first new row began a chunk.
     file: Option<Vec<u8>>,
     sum: Option<FileSum>,
-    /// Whether the file is another one now.
+    /// Whether the file was replaced.
     is_replaced: bool,
 }
 
 impl CArrayWriter {
-    /// Keeps what the first write of a chunk after a commit replaces.
+    /// Keeps the file that the first write of a chunk after a commit replaces.
     pub(super) fn keep_old(&mut self, nchunk: u64) -> Result<()> {
         if self.undo.is_some() {
             return Ok(());
@@ -32,14 +32,14 @@ impl CArrayWriter {
         Ok(())
     }
 
-    /// Notes that the file of a chunk is another one now.
+    /// Notes that the file of a chunk was replaced.
     pub(super) fn note_replaced(&mut self, nchunk: u64) {
         if let Some(undo) = self.undo.as_mut().filter(|undo| undo.nchunk == nchunk) {
             undo.is_replaced = true;
         }
     }
 
-    /// Makes the array what it was at the last commit. The new chunks go first: the disk may be
+    /// Restores the array of the last commit. Removes the new chunks first, as the disk may be
     /// full.
     fn undo(&mut self, undo: Undo) -> Result<()> {
         self.check_unchanged()?;
@@ -80,8 +80,8 @@ impl CArrayWriter {
 }
 
 impl Drop for CArrayWriter {
-    /// Takes back rows that do not count. If that fails too, the chunk has more rows than it need
-    /// have, which readers allow, and no sum.
+    /// Removes uncommitted rows. If that fails too, the partial chunk has more rows than needed,
+    /// which readers allow, and no sum.
     fn drop(&mut self) {
         if let Some(undo) = self.undo.take() {
             let _ = self.undo(undo);

@@ -14,7 +14,7 @@ impl CTable {
     ///
     /// # Errors
     ///
-    /// As [`CArray::read`](crate::CArray::read); [`Param::Objects`] where a column holds objects.
+    /// As [`CArray::read`](crate::CArray::read); [`Param::Objects`] if a column holds objects.
     pub fn read_records(&self, rows: Range<u64>) -> Result<Vec<u8>> {
         if rows.start > rows.end || rows.end > self.len() {
             return Err(Param::Rows { start: rows.start, end: rows.end, len: self.len() }.into());
@@ -29,9 +29,9 @@ impl CTable {
             columns.iter().map(|(bytes, size)| (&bytes[..], *size)).collect();
         while records.len() < nbytes {
             for (rest, size) in &mut rests {
-                let (item, behind) = rest.split_at((*size).min(rest.len()));
+                let (item, after) = rest.split_at((*size).min(rest.len()));
                 records.extend_from_slice(item);
-                *rest = behind;
+                *rest = after;
             }
         }
         Ok(records)
@@ -39,11 +39,11 @@ impl CTable {
 }
 
 impl CArray {
-    /// The type of a row: that of an item, or a sub-array of them where rows have a shape.
+    /// The type of a row: that of an item, or a sub-array if rows have a shape.
     ///
     /// # Errors
     ///
-    /// [`Error::Dtype`] where a row would be too large.
+    /// [`Error::Dtype`] if a row would be too large.
     pub fn row_dtype(&self) -> Result<Dtype> {
         row_dtype(self, self.path())
     }

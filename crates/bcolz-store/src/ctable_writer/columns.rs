@@ -1,4 +1,4 @@
-//! Columns come, go, and get other names.
+//! Adding, deleting and renaming columns.
 
 use super::{CTableWriter, check_name};
 use crate::carray_writer::CArrayWriter;
@@ -10,7 +10,7 @@ use blosc_container::checksums::Checksums;
 use blosc_dtype::json::Json;
 use blosc_io::replace::temporary_path;
 
-/// The place of a column among the names of a table.
+/// The index of a column among the names of a table.
 ///
 /// # Errors
 ///
@@ -20,11 +20,11 @@ pub fn place_of_column<'a>(names: impl IntoIterator<Item = &'a str>, name: &str)
     place.ok_or_else(|| Param::NoColumn { name: name.to_owned() }.into())
 }
 
-/// Whether a table with these columns may get another one of this name.
+/// Checks that a table with these columns may get another column of this name.
 ///
 /// # Errors
 ///
-/// [`Param::ColumnExists`], and [`Param`] for a name that cannot be.
+/// [`Param::ColumnExists`], and [`Param`] for an invalid name.
 pub fn check_new_column<'a>(names: impl IntoIterator<Item = &'a str>, name: &str) -> Result<()> {
     check_name(name)?;
     match names.into_iter().any(|found| found == name) {
@@ -34,13 +34,13 @@ pub fn check_new_column<'a>(names: impl IntoIterator<Item = &'a str>, name: &str
 }
 
 impl CTableWriter {
-    /// Adds a column with data for all rows, on disk at once; so is what was not flushed before. It
-    /// gets no checksums if no other column has some.
+    /// Flushes, and adds a column with data for all rows, on disk at once. The column gets no
+    /// checksums if no other column has some.
     ///
     /// # Errors
     ///
-    /// [`Param`] where the name or the number of rows cannot be, or where a directory of that name
-    /// is in the way; `Io`.
+    /// [`Param`] if the name or the number of rows is invalid, or if a directory of that name
+    /// exists; `Io`.
     pub fn add_column(&mut self, name: &str, options: &CreateOptions, data: &[u8]) -> Result<()> {
         self.check_new(name)?;
         self.flush()?;
@@ -58,7 +58,8 @@ impl CTableWriter {
         if !self.columns.is_empty() && found != expected {
             return Err(Param::ColumnLength { name: name.to_owned(), found, expected }.into());
         }
-        // Made under another name, so that no half of it is ever found under its own.
+        // The column is made under a temporary name, so that its own name never shows half a
+        // column.
         let temporary = temporary_path(&path);
         let mut column = CArrayWriter::create_column(self.tree.clone(), &temporary, &options)?;
         column.append(data)?;
@@ -81,12 +82,12 @@ impl CTableWriter {
         self.remove(&join(&self.path, name))
     }
 
-    /// Gives a column another name, on disk at once; so is what was not flushed before. After a
-    /// crash in the middle, [`repair`](crate::repair::repair()) completes it.
+    /// Flushes, and gives a column another name, on disk at once. After a crash in the middle,
+    /// [`repair`](crate::repair::repair()) completes the change.
     ///
     /// # Errors
     ///
-    /// [`Param`] where there is no such column or the new name cannot be; `Io`.
+    /// [`Param`] if there is no such column or the new name is invalid; `Io`.
     pub fn rename_column(&mut self, from: &str, to: &str) -> Result<()> {
         let place = self.place(from)?;
         self.check_new(to)?;
@@ -111,7 +112,7 @@ impl CTableWriter {
         place_of_column(self.names(), name)
     }
 
-    /// Whether a column of that name can be made.
+    /// Checks that a column of that name can be made.
     fn check_new(&self, name: &str) -> Result<()> {
         check_new_column(self.names(), name)?;
         let entries = self.tree.list(&self.path).map_err(|source| Error::io(&self.path, source))?;

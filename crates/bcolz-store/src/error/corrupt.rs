@@ -1,14 +1,14 @@
-//! What can be wrong with the files of a data set, one variant for each check.
+//! Faults of the files of a data set, one variant for each check.
 
-/// What is wrong with a file.
+/// A fault of a file.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Corrupt {
-    /// A file or directory that has to be there is not.
+    /// A required file or directory is missing.
     #[error("is missing")]
     Missing,
-    /// There is something, but not an ordinary file or directory below the root: a device, a link
-    /// that leads out.
+    /// The path is no ordinary file or directory below the root, but a device or a link that leads
+    /// out.
     #[error("is not an ordinary file below the root")]
     NotOrdinary,
     /// A metadata file is larger than any that bcolz writes.
@@ -16,7 +16,7 @@ pub enum Corrupt {
     MetadataTooLong {
         /// Bytes of the file.
         len: u64,
-        /// The most that is read.
+        /// The most bytes that are read.
         limit: u64,
     },
     /// A metadata file is not JSON.
@@ -24,10 +24,10 @@ pub enum Corrupt {
     Json {
         /// Where the parser stopped.
         at: usize,
-        /// What would have been right there.
+        /// The expected syntax at that position.
         expected: &'static str,
     },
-    /// A key is not there.
+    /// A key is missing.
     #[error("no key {key:?}")]
     Key {
         /// The key.
@@ -38,29 +38,29 @@ pub enum Corrupt {
     Type {
         /// The key; empty for the whole file.
         key: &'static str,
-        /// What it should be.
+        /// The expected type.
         expected: &'static str,
-        /// What it is.
+        /// The type found.
         found: &'static str,
     },
     /// A number is out of range.
     #[error("{field} {value} is outside {min}..={max}")]
     Range {
-        /// Which number.
+        /// The number's name.
         field: Field,
-        /// What it is.
+        /// The number's value.
         value: i128,
-        /// The least that it may be.
+        /// The least allowed value.
         min: i128,
-        /// The most that it may be.
+        /// The greatest allowed value.
         max: i128,
     },
-    /// The dtype has more fields than are taken.
+    /// The dtype has more fields than the limit.
     #[error("{count} fields, the limit is {limit}")]
     Fields {
-        /// Fields, those of nested types included.
+        /// Fields, including the fields of nested types.
         count: usize,
-        /// The most that are taken.
+        /// The most fields allowed.
         limit: usize,
     },
     /// Object pointers inside of a structured type, or in rows with a shape.
@@ -84,7 +84,7 @@ pub enum Corrupt {
         /// The bytes.
         found: [u8; 3],
     },
-    /// A chunk file says that it holds another number of chunks than one.
+    /// A chunk file's header gives a number of chunks other than one.
     #[error("{found} chunks in a file, not 1")]
     ChunkCount {
         /// Bytes 8..16.
@@ -93,26 +93,26 @@ pub enum Corrupt {
     /// A chunk file is shorter than its headers say.
     #[error("{len} bytes long, {needed} are needed")]
     Truncated {
-        /// Bytes that there are.
+        /// Bytes present.
         len: u64,
-        /// Bytes that there should be.
+        /// Bytes needed.
         needed: u64,
     },
     /// A chunk file is longer than its headers say.
     #[error("{len} bytes long, the chunk ends at {end}")]
     Trailing {
-        /// Bytes that there are.
+        /// Bytes present.
         len: u64,
-        /// Where the chunk ends.
+        /// The end of the chunk (bytes).
         end: u64,
     },
-    /// A chunk is not one of Blosc 1.
+    /// A chunk is not of Blosc 1.
     #[error("chunk of version {version}, not of Blosc 1")]
     ChunkVersion {
         /// The first byte of the chunk.
         version: u8,
     },
-    /// A chunk has more or fewer bytes of data than its place in the array allows.
+    /// A chunk has more or fewer bytes of data than its position in the array allows.
     #[error("chunk of {nbytes} bytes of data, {min} to {max} in rows of {rowsize} fit here")]
     ChunkSize {
         /// Bytes of data.
@@ -124,24 +124,24 @@ pub enum Corrupt {
         /// Bytes of a row.
         rowsize: u64,
     },
-    /// A file is not what was written, by its checksum: it is damaged, or a program that knows no
-    /// checksums assigned to it and left its length as it was.
+    /// A file does not match its checksum. Either it is damaged, or a program that ignores
+    /// checksums assigned rows and left the length as it was.
     #[error("checksum {found:016x}, {stored:016x} was written (or another program assigned to it)")]
     Checksum {
-        /// That of the file.
+        /// The sum of the file.
         found: u64,
-        /// That of `.b2sums`.
+        /// The sum in `.b2sums`.
         stored: u64,
     },
-    /// The file of checksums is not what was written.
+    /// The file of checksums is damaged.
     #[error("damaged: checksums were not compared")]
     Sums,
-    /// The name of a column is no name of a directory below the table.
+    /// The name of a column cannot name a directory below the table.
     #[error("column {name:?} {fault}")]
     ColumnName {
         /// The name.
         name: String,
-        /// What is wrong with it.
+        /// The name's fault.
         fault: NameFault,
     },
     /// A fill value is not one of the dtype.
@@ -182,12 +182,12 @@ pub enum Field {
     ChunkBytes,
 }
 
-/// A key as the subject of a sentence; nothing for the whole file.
+/// A key as the subject of a sentence; empty for the whole file.
 fn quoted(key: &str) -> String {
     if key.is_empty() { String::new() } else { format!("{key:?} ") }
 }
 
-/// What is wrong with the name of a column.
+/// A fault of a column's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NameFault {
@@ -197,17 +197,17 @@ pub enum NameFault {
     /// It is `.` or `..`.
     #[error("is not below the table")]
     Dots,
-    /// It has a character that no name of a file can have everywhere: `/`, `\`, NUL, on Windows
+    /// It has a character that file names cannot have on every system: `/`, `\`, NUL, on Windows
     /// also `:` and others.
     #[error("has a character that no directory may have")]
     Character,
-    /// It is the name of a device of Windows.
+    /// It is the name of a Windows device.
     #[error("is a device")]
     Device,
-    /// It is the name of a file that bcolz itself keeps in that place.
+    /// It is the name of a file that bcolz itself keeps there.
     #[error("is a file of the table itself")]
     Reserved,
-    /// It stands twice.
+    /// It occurs twice.
     #[error("stands twice")]
     Twice,
 }

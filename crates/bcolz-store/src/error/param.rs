@@ -1,4 +1,4 @@
-//! What a caller can ask for that cannot be had.
+//! Requests that cannot be met.
 
 /// A request that cannot be met.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -9,12 +9,12 @@ pub enum Param {
     Rows {
         /// The first requested row.
         start: u64,
-        /// The row after the last one.
+        /// The row after the last requested one.
         end: u64,
-        /// Rows that there are.
+        /// Rows present.
         len: u64,
     },
-    /// A buffer that is not as long as the rows.
+    /// A buffer with another length than the rows.
     #[error("a buffer of {found} bytes for {needed} bytes of rows")]
     Buffer {
         /// Bytes of the buffer.
@@ -22,7 +22,7 @@ pub enum Param {
         /// Bytes of the rows.
         needed: u64,
     },
-    /// Data that are no whole number of rows.
+    /// Data that are not a whole number of rows.
     #[error("{nbytes} bytes are no whole number of rows of {rowsize} bytes")]
     Ragged {
         /// Bytes of the data.
@@ -30,7 +30,7 @@ pub enum Param {
         /// Bytes of a row.
         rowsize: u64,
     },
-    /// Items as another type than they have.
+    /// Items requested as a type other than their own.
     #[error("items of type {found} requested as {asked}")]
     Element {
         /// The dtype.
@@ -38,23 +38,23 @@ pub enum Param {
         /// The Rust type.
         asked: &'static str,
     },
-    /// Rows of an object array as bytes, or objects of another one.
+    /// Rows of an object array requested as bytes, or objects of an array without any.
     #[error("{found} holds {}", if *.objects { "objects" } else { "no objects" })]
     Objects {
         /// The path of the array.
         found: String,
-        /// Whether it does hold objects.
+        /// Whether the array holds objects.
         objects: bool,
     },
     /// A carray opened as a ctable, or the other way round.
     #[error("a {found}, requested as a {asked}")]
     Kind {
-        /// What it is.
+        /// The actual kind.
         found: &'static str,
         /// The requested kind.
         asked: &'static str,
     },
-    /// A value to fill with that items of the type cannot have.
+    /// A fill value that items of the type cannot have.
     #[error("a fill value that does not fit items of type {dtype}")]
     Fill {
         /// The dtype.
@@ -66,21 +66,21 @@ pub enum Param {
         /// Its name.
         name: String,
     },
-    /// A column that the table has already.
+    /// A column that the table already has.
     #[error("there is a column {name:?}")]
     ColumnExists {
         /// Its name.
         name: String,
     },
-    /// A name that no column may have.
+    /// An invalid name for a column.
     #[error("column {name:?} {fault}")]
     ColumnName {
         /// The name.
         name: String,
-        /// What is wrong with it.
+        /// The name's fault.
         fault: super::NameFault,
     },
-    /// Something stands where a data set should be made.
+    /// The path of a new data set is taken.
     #[error("{path} exists")]
     Exists {
         /// The path.
@@ -117,9 +117,9 @@ pub enum Param {
         option: &'static str,
         /// Its value.
         value: u64,
-        /// The least.
+        /// The least allowed.
         min: u64,
-        /// The most.
+        /// The greatest allowed.
         max: u64,
     },
     /// A dtype that is read but not written: objects.
@@ -134,7 +134,7 @@ pub enum Param {
         /// The dtype.
         dtype: String,
     },
-    /// A column of a type that the destination does not have.
+    /// A column whose type the destination lacks.
     #[error("column {column:?} of type {found} has no counterpart")]
     NoCounterpart {
         /// Its name.
@@ -147,17 +147,17 @@ pub enum Param {
     Value {
         /// The column.
         column: String,
-        /// The row, from the first one of those that were given.
+        /// The row, counted from the first given one.
         row: u64,
         /// The type that it does not fit into.
         dtype: String,
     },
-    /// Missing values, for a type that has no way to say so.
+    /// Missing values in a type that cannot hold them.
     #[error("column {column:?} lacks {count} values, and {dtype} cannot say so")]
     Nulls {
         /// The column.
         column: String,
-        /// How many.
+        /// The number of missing values.
         count: usize,
         /// The type.
         dtype: String,

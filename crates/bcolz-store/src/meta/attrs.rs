@@ -1,4 +1,4 @@
-//! `__attrs__`: what users wrote about their data. It can be damaged without harm to the data.
+//! `__attrs__`: the users' notes about their data. The data are readable without them.
 
 use blosc_io::LockWait;
 
@@ -34,7 +34,7 @@ impl Attrs {
         self.entries.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no attributes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
@@ -49,7 +49,7 @@ impl Attrs {
         }
     }
 
-    /// Removes an attribute; false if there was none.
+    /// Removes an attribute; false if it did not exist.
     pub fn remove(&mut self, name: &str) -> bool {
         let before = self.len();
         self.entries.retain(|(found, _)| found != name);
@@ -57,8 +57,8 @@ impl Attrs {
     }
 
     /// Changes the attributes of the array or table at `path` of a tree, on disk at once and under
-    /// the lock of the directory. What `change` returns is returned; its error leaves the
-    /// attributes as they were.
+    /// the lock of the directory. Returns the result of `change`; after its error the attributes
+    /// stay as they were.
     ///
     /// ```
     /// # let dir = tempfile::tempdir()?;
@@ -74,7 +74,8 @@ impl Attrs {
     ///
     /// # Errors
     ///
-    /// Those of `change`; `Locked`; `Io`; where the attributes are damaged.
+    /// The errors of `change`; `Locked`; `Io`; [`Corrupt`](Error::Corrupt) if the attributes are
+    /// damaged.
     pub fn update_in<T, E: From<Error>>(
         tree: &dyn Tree,
         path: &str,
@@ -93,7 +94,7 @@ impl Attrs {
         format!("{}\n", Json::Object(self.entries.clone()))
     }
 
-    /// The attributes of the data set at `path`; a missing or empty file stands for none, and is a
+    /// The attributes of the data set at `path`. A missing or empty file means none, and is a
     /// fault.
     pub(crate) fn read(tree: &dyn Tree, path: &str) -> Result<(Self, Option<Fault>)> {
         let path = attrs_path(path);

@@ -1,4 +1,4 @@
-//! The dtype text: NumPy's `str(dtype)`, with names for what has the byte order of the writing
+//! The dtype text: NumPy's `str(dtype)`, with names for types in the byte order of the writing
 //! machine.
 
 use blosc_dtype::{ByteOrder, Dtype, Kind};
@@ -42,12 +42,12 @@ pub(crate) fn print(dtype: &Dtype) -> String {
     }
 }
 
-/// The typesize that bcolz gives to Blosc.
+/// The typesize that bcolz passes to Blosc.
 pub(crate) fn typesize(dtype: &Dtype) -> usize {
     match dtype.kind() {
         Some(Kind::Bytes | Kind::Object) => 1,
         Some(Kind::Unicode) => 4,
-        // More than a chunk header holds.
+        // A chunk header holds at most 255.
         _ if dtype.itemsize() > 255 => 1,
         _ => dtype.itemsize(),
     }
@@ -62,7 +62,7 @@ fn short_time(text: &str) -> String {
         .unwrap_or_else(|| text.to_owned())
 }
 
-/// Fields, those of nested types included.
+/// Fields, including the fields of nested types.
 fn fields(dtype: &Dtype) -> usize {
     let inner = dtype.subarray().map_or(0, |(base, _)| fields(base));
     let each = dtype.fields().iter().map(|field| fields(field.dtype()).saturating_add(1));
@@ -115,7 +115,7 @@ mod tests {
         }
         let fields: Vec<String> = (0..5000).map(|i| format!("('{i}','u1')")).collect();
         let result = parse(&format!("[{}]", fields.join(",")), "p");
-        // The limit of the text comes first for longer names.
+        // Longer names exceed the limit of the text first.
         assert!(matches!(
             result,
             Err(Error::Corrupt { what: Corrupt::Fields { .. }, .. } | Error::Dtype { .. })

@@ -1,18 +1,18 @@
-//! `meta/sizes`: the shape, which counts, and two statistics, which do not.
+//! `meta/sizes`: the shape, and two statistics that reading ignores.
 
 use super::{in_range, need, read_object, sizes_path, wrong_type};
 use crate::error::{Field, Result};
 use crate::tree::Tree;
 use blosc_dtype::json::Json;
 
-/// The shape of an array and what its writer thought of its size.
+/// The shape of an array, and its sizes by its writer's count.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Sizes {
     /// At least one dimension; all but the first one are at least 1.
     pub(crate) shape: Vec<u64>,
     /// Bytes of data, if it is a number.
     pub(crate) nbytes: Option<i128>,
-    /// Some number or other: it counts a chunk that is not there, and can be negative.
+    /// An unreliable number: it counts a missing chunk too, and can be negative.
     pub(crate) cbytes: Option<i128>,
 }
 
@@ -39,7 +39,7 @@ impl Sizes {
         Self::parse(&read_object(tree, &path)?, &path)
     }
 
-    /// The same with another number of rows.
+    /// These sizes with another number of rows.
     pub(crate) fn with_len(mut self, len: u64) -> Self {
         self.shape.first_mut().into_iter().for_each(|rows| *rows = len);
         self
@@ -58,5 +58,5 @@ impl Sizes {
     }
 }
 
-/// What NumPy allows.
+/// NumPy's limit.
 const MAX_DIMENSIONS: i128 = 64;

@@ -1,4 +1,4 @@
-//! `meta/storage`: dtype, chunk length, and how to go on writing.
+//! `meta/storage`: dtype, chunk length, and the parameters for further chunks.
 
 use blosc_dtype::Dtype;
 
@@ -9,7 +9,7 @@ use crate::params::{Cname, Shuffle, StorageParams};
 use crate::tree::Tree;
 use blosc_dtype::json::Json;
 
-/// What was decided when the array was made.
+/// The properties that an array gets when it is made.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Storage {
     pub(crate) dtype: Dtype,
@@ -22,7 +22,7 @@ pub(crate) struct Storage {
 }
 
 impl Storage {
-    /// The checked contents, and what is wrong with those that do not matter for reading.
+    /// The checked contents, and faults of the parts that reading does not need.
     pub(crate) fn parse(json: &Json, path: &str) -> Result<(Self, Vec<Fault>)> {
         let text = need(json, path, "dtype")?;
         let text = text.as_str().ok_or_else(|| wrong_type(path, "dtype", "a string", text))?;
@@ -43,7 +43,7 @@ impl Storage {
         Ok((Self { dtype, chunklen, cparams, expectedlen, dflt }, faults))
     }
 
-    /// Reads the file of the array at `path`, with what is wrong in it and does no harm.
+    /// Reads the file of the array at `path`, with its harmless faults.
     pub(crate) fn read(tree: &dyn Tree, path: &str) -> Result<(Self, Vec<Fault>)> {
         let path = storage_path(path);
         Self::parse(&read_object(tree, &path)?, &path)
@@ -65,7 +65,7 @@ impl Storage {
     }
 }
 
-/// Settings for writing; what is missing or unknown is as releases before 1.1.0 had it.
+/// Settings for writing; missing or unknown ones get the values of releases before 1.1.0.
 fn cparams(json: Option<&Json>, faults: &mut Vec<Fault>) -> StorageParams {
     let old = StorageParams::default().cname(Cname::BloscLz);
     let Some(json) = json else {

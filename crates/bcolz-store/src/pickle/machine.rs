@@ -1,8 +1,8 @@
 //! The stack machine: opcodes in, values out.
 //!
-//! Values lie in an arena and refer to each other by number, as they do through Python's memo,
-//! until `STOP`; then those that the result is made of become [`Object`]s, with limits on depth and
-//! on what they would be if nothing was shared.
+//! Until `STOP`, values lie in an arena and refer to each other by number, as in Python's memo.
+//! Then the values of the result become [`Object`]s. Limits apply to their depth, and to their
+//! number if none were shared.
 #![cfg_attr(
     not(test),
     expect(clippy::indexing_slicing, reason = "an Id is the position of a node that was pushed")
@@ -16,10 +16,10 @@ use super::{Object, PickleError};
 
 type Result<T> = core::result::Result<T, PickleError>;
 
-/// A place in the arena.
+/// An index into the arena.
 type Id = usize;
 
-/// A value in the making.
+/// A value that is being built.
 #[derive(Clone, Debug)]
 pub(super) enum Node {
     Leaf(Object),
@@ -52,7 +52,7 @@ pub(super) fn run(pickle: &[u8]) -> Result<Object> {
 struct Machine<'a> {
     pickle: &'a [u8],
     at: usize,
-    /// The opcode that is being followed, and where it stands.
+    /// The current opcode and its position.
     opcode: u8,
     start: usize,
     nodes: Vec<Node>,
@@ -97,7 +97,8 @@ impl<'a> Machine<'a> {
             b'F' | b'G' => self.float(),
             b'S' | b'T' | b'U' | b'V' | b'X' | 0x8c | 0x8d => self.text(),
             b'B' | b'C' | 0x8e | 0x96 => self.bytes(),
-            // Bytes outside of the pickle are not there; this only says that some are read-only.
+            // The opcode only marks an out-of-band buffer as read-only; such buffers are refused
+            // elsewhere.
             0x98 => Ok(()),
             _ => self.container(),
         }
@@ -295,7 +296,7 @@ impl<'a> Machine<'a> {
         self.push(Node::Function(function))
     }
 
-    /// Calls one of the known functions, which only put values together.
+    /// Calls a known function; each of them only builds values.
     fn reduce(&mut self) -> Result<()> {
         let called = self.pop_many(2)?;
         let [function, arguments] = called[..] else {
@@ -399,7 +400,7 @@ impl<'a> Machine<'a> {
         Ok(id)
     }
 
-    /// The topmost values, the lowest one first.
+    /// The top values of the stack, the lowest one first.
     fn pop_many(&mut self, count: usize) -> Result<Vec<Id>> {
         let mut items = Vec::with_capacity(count);
         for _ in 0..count {
@@ -418,7 +419,7 @@ impl<'a> Machine<'a> {
         self.finish(id, 0).map(|(object, _)| object)
     }
 
-    /// The value in a place, and how many values it would be if none were shared.
+    /// The value at an index, and the number of its values if none were shared.
     fn finish(&mut self, id: Id, depth: usize) -> Result<(Object, u64)> {
         if depth > MAX_DEPTH {
             return Err(self.limit("levels", MAX_DEPTH));
@@ -513,7 +514,7 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// A `str` of Python 2: bytes, which are text as long as they are ASCII.
+/// A `str` of Python 2: text if it is ASCII, bytes otherwise.
 fn python2(bytes: &[u8]) -> Object {
     match core::str::from_utf8(bytes) {
         Ok(text) if text.is_ascii() => Object::Str(text.into()),
@@ -554,24 +555,24 @@ fn unquoted(line: &[u8]) -> Option<Vec<u8>> {
 fn unescaped(line: &[u8]) -> String {
     let mut text = String::with_capacity(line.len());
     let mut rest = line;
-    while let [first, behind @ ..] = rest {
-        let digits = match behind.first() {
+    while let [first, after @ ..] = rest {
+        let digits = match after.first() {
             Some(b'u') if *first == b'\\' => 4,
             Some(b'U') if *first == b'\\' => 8,
             _ => 0,
         };
-        let code = behind
+        let code = after
             .get(1..=digits)
             .filter(|_| digits > 0)
             .and_then(|digits| u32::from_str_radix(core::str::from_utf8(digits).ok()?, 16).ok());
         match code {
             Some(code) => {
                 text.push(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
-                rest = behind.get(digits.saturating_add(1)..).unwrap_or_default();
+                rest = after.get(digits.saturating_add(1)..).unwrap_or_default();
             }
             None => {
                 text.push(char::from(*first));
-                rest = behind;
+                rest = after;
             }
         }
     }

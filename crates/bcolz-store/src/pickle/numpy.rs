@@ -1,5 +1,5 @@
-//! The functions by whose names NumPy's scalars, and a few plain values of old protocols, are
-//! pickled.
+//! The functions that pickles of NumPy's scalars name, and pickles of a few plain values in old
+//! protocols.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use super::Object;
 use super::machine::Node;
 use blosc_dtype::items;
 
-/// A function that only puts values together.
+/// A function that only builds values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Function {
     /// `numpy.dtype(code, align, copy)`
@@ -49,8 +49,8 @@ pub(super) struct ScalarType {
 }
 
 impl ScalarType {
-    /// Takes over what `BUILD` brings: `(version, order, None, None, None, size, alignment, flags[,
-    /// metadata])`.
+    /// Sets the state that `BUILD` passes: `(version, order, None, None, None, size, alignment,
+    /// flags[, metadata])`.
     pub(super) fn set_state(&mut self, state: &[&Node], unit: Option<&[&Node]>) -> bool {
         let Some(order) = state.get(1).and_then(|node| text(node)) else { return false };
         let is_plain = |place: usize| matches!(state.get(place), Some(Node::Leaf(Object::None)));
@@ -58,7 +58,7 @@ impl ScalarType {
         self.order = order;
         match unit {
             Some([name, Node::Leaf(Object::Int(count)), ..]) => match text(name) {
-                // Of no unit.
+                // A time without a unit.
                 Some("generic") => {}
                 Some(name) if *count == 1 => self.unit = format!("[{name}]"),
                 Some(name) => self.unit = format!("[{count}{name}]"),
@@ -67,7 +67,7 @@ impl ScalarType {
             Some(_) => return false,
             None => {}
         }
-        // Neither a sub-array nor fields.
+        // Neither a sub-array nor fields are allowed.
         is_plain(2) && is_plain(3) && is_plain(4)
     }
 
@@ -117,7 +117,7 @@ impl ScalarType {
     }
 }
 
-/// The result of a function; none if the arguments are not those that NumPy and Python write.
+/// The result of a function; `None` for arguments that NumPy and Python never write.
 pub(super) fn call(function: Function, arguments: &[&Node]) -> Option<Node> {
     match (function, arguments) {
         (Function::Dtype, [code, ..]) => {

@@ -1,4 +1,4 @@
-//! Rows that were found, summed up.
+//! Sums over the rows found.
 
 use std::borrow::Cow;
 
@@ -8,15 +8,15 @@ use super::block::{Block, Progress};
 use super::{ExprError, Scan};
 use crate::error::Result;
 
-/// What the values of some rows come to.
+/// Count, sum and extent of the values of some rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Aggregate {
-    /// How many there are.
+    /// The number of values.
     pub count: u64,
-    /// Their sum, exact for integers; of truth values, how many are true.
+    /// Their sum, exact for integers; for truth values, the number of true ones.
     pub sum: Number,
-    /// The smallest; none if there are no rows. NaN if any is, as in NumPy.
+    /// The smallest; `None` if there are no rows. NaN if any value is, as in NumPy.
     pub min: Option<Number>,
     /// The largest.
     pub max: Option<Number>,
@@ -49,7 +49,7 @@ impl Number {
         }
     }
 
-    /// The one of the two that `is_less` puts first; NaN before all.
+    /// The one of the two that `is_less` puts first; NaN comes before all numbers.
     fn first(self, other: Self, is_less: bool) -> Self {
         match (self, other) {
             (Self::Int(a), Self::Int(b)) => Self::Int(if is_less { a.min(b) } else { a.max(b) }),
@@ -63,14 +63,14 @@ impl Number {
 impl Aggregate {
     const NONE: Self = Self { count: 0, sum: Number::Int(0), min: None, max: None };
 
-    /// The mean; none if there are no rows.
+    /// The mean; `None` if there are no rows.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "no table has 2^53 rows")]
     pub fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum.to_f64() / self.count as f64)
     }
 
-    /// Of truth values and whole numbers.
+    /// Count, sum and extent of truth values and whole numbers.
     fn of_ints<T: Copy + Ord + Into<i128>>(values: &[T], sum: i128) -> Self {
         let number = |value: &T| Number::Int((*value).into());
         let (min, max) = (values.iter().min().map(number), values.iter().max().map(number));
@@ -91,7 +91,7 @@ impl Aggregate {
         let sum = lanes.iter().map(|(sum, ..)| sum).sum();
         let mut all =
             Self { count: values.len() as u64, sum: Number::Float(sum), min: None, max: None };
-        // Comparisons pass over NaN, sums do not; but infinities can add up to it as well.
+        // Comparisons skip NaN, sums do not; but infinities can add up to NaN as well.
         let has_nan = sum.is_nan() && values.iter().any(|value| value.is_nan());
         for (_, min, max) in lanes {
             let (min, max) = if has_nan { (f64::NAN, f64::NAN) } else { (min, max) };
@@ -123,11 +123,11 @@ impl Aggregate {
 }
 
 impl Scan<'_> {
-    /// How many rows meet the condition; `skip`, `limit` and columns do not matter.
+    /// The number of rows that meet the condition; `skip`, `limit` and columns have no effect.
     ///
     /// # Errors
     ///
-    /// What can be wrong with the chunks.
+    /// The errors of reading the chunks.
     pub fn count(&self) -> Result<u64> {
         if self.filter.is_none() {
             return Ok(self.rows.end - self.rows.start);
@@ -144,13 +144,13 @@ impl Scan<'_> {
         Ok(count)
     }
 
-    /// What an expression comes to over the rows that meet the condition; `skip`, `limit` and
-    /// columns do not matter.
+    /// Count, sum and extent of an expression over the rows that meet the condition; `skip`,
+    /// `limit` and columns have no effect.
     ///
     /// # Errors
     ///
-    /// [`Error::Expr`](crate::Error::Expr) where the text is no expression that gives numbers; what
-    /// can be wrong with the chunks.
+    /// [`Error::Expr`](crate::Error::Expr) if the text is no expression with numbers; the errors of
+    /// reading the chunks.
     pub fn aggregate(&self, expr: &str) -> Result<Aggregate> {
         let (formula, result) = self.formula(expr)?;
         if !result.is_number() {
@@ -176,7 +176,7 @@ impl Scan<'_> {
     }
 }
 
-/// Of the values where `truth` is true, or of all of them.
+/// Count, sum and extent of the values where `truth` is true, or of all values.
 fn of_some(values: &Vector<'_>, truth: Option<&[bool]>) -> Aggregate {
     match values {
         Vector::Bool(values) => {
@@ -185,7 +185,7 @@ fn of_some(values: &Vector<'_>, truth: Option<&[bool]>) -> Aggregate {
         }
         Vector::Int(values) => {
             let values = picked(values, truth);
-            // Halves, so that no sum in 64 bits overflows and none in 128 is needed.
+            // Sums the halves apart, so that no 64-bit sum overflows and no 128-bit sum is needed.
             let (low, high) = values.iter().fold((0_i64, 0_i64), |(low, high), value| {
                 (low + (value & 0xffff_ffff), high + (value >> 32))
             });
@@ -206,7 +206,7 @@ fn picked<'a, T: Copy + Default>(values: &'a [T], truth: Option<&[bool]>) -> Cow
     let mut picked = vec![T::default(); values.len() + 1];
     let mut count = 0;
     for (value, is_true) in values.iter().zip(truth) {
-        // Written in any case: a branch would be guessed wrong too often.
+        // Written unconditionally, as a branch would be unpredictable.
         picked[count] = *value;
         count += usize::from(*is_true);
     }

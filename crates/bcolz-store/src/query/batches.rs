@@ -1,4 +1,4 @@
-//! Rows that were found, in batches.
+//! The rows found, in batches.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use super::Scan;
 use super::block::{Block, Progress};
 use crate::error::Result;
 
-/// Some rows that were found.
+/// Some of the rows found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Batch {
@@ -58,14 +58,14 @@ impl<'a> Batches<'a> {
         self.scan.table
     }
 
-    /// There will be no more batches.
+    /// Ends the batches.
     pub(crate) const fn stop(&mut self) {
         self.failed = true;
     }
 }
 
 impl Batches<'_> {
-    /// Looks at some more blocks.
+    /// Searches some more blocks.
     fn look_on(&mut self) -> Result<()> {
         let scan = &self.scan;
         let mut blocks = Vec::new();
@@ -90,8 +90,7 @@ impl Batches<'_> {
             }
             Ok(batch)
         };
-        // Rows of blocks that were looked at together are all kept: looking again would cost as
-        // much.
+        // Keeps all rows of blocks that were searched together: searching again would cost as much.
         scan.blocks(&mut self.progress, work, |batch: Batch| {
             count += batch.rows.len() as u64;
             if !batch.rows.is_empty() {
@@ -103,7 +102,7 @@ impl Batches<'_> {
         Ok(())
     }
 
-    /// Takes what was skipped or is over the limit from the first batch.
+    /// Removes skipped rows, and rows over the limit, from the first batch.
     fn trim(&mut self) {
         while let Some(first) = self.found.front_mut() {
             let skipped = first.split_to(self.skip);
@@ -151,7 +150,7 @@ impl Batches<'_> {
 impl Iterator for Batches<'_> {
     type Item = Result<Batch>;
 
-    /// The next batch, which has rows; after an error there is none.
+    /// The next batch, never empty; after an error there is none.
     fn next(&mut self) -> Option<Self::Item> {
         if self.failed {
             return None;
@@ -163,13 +162,13 @@ impl Iterator for Batches<'_> {
 }
 
 impl Batch {
-    /// Takes at most that many rows off the front.
+    /// Takes at most `rows` rows off the front.
     fn split_to(&mut self, rows: u64) -> Self {
         let count = usize::try_from(rows).unwrap_or(usize::MAX).min(self.rows.len());
-        let behind = self.rows.split_off(count);
+        let after = self.rows.split_off(count);
         let columns = self.columns.iter_mut().map(|column| {
-            let behind = column.items.split_off(count * column.rowsize);
-            let items = core::mem::replace(&mut column.items, behind);
+            let after = column.items.split_off(count * column.rowsize);
+            let items = core::mem::replace(&mut column.items, after);
             BatchColumn {
                 name: column.name.clone(),
                 dtype: column.dtype.clone(),
@@ -178,7 +177,7 @@ impl Batch {
             }
         });
         let columns = columns.collect();
-        Self { rows: core::mem::replace(&mut self.rows, behind), columns }
+        Self { rows: core::mem::replace(&mut self.rows, after), columns }
     }
 
     fn append(&mut self, other: Self) {

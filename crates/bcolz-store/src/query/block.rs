@@ -1,4 +1,4 @@
-//! One block of rows: what is read of it, and which rows are taken.
+//! One block of rows: its columns, and the rows taken from it.
 
 use core::convert::Infallible;
 use core::ops::Range;
@@ -12,18 +12,18 @@ use crate::carray::CArray;
 use crate::ctable::Column;
 use crate::error::Result;
 
-/// Rows of a block, and the columns that were read of it.
+/// Rows of a block, and the columns read of them.
 pub(super) struct Block<'a> {
     scan: &'a Scan<'a>,
     rows: Range<u64>,
-    /// By the place of the column.
+    /// The columns' items, by the index of the column.
     read: &'a mut Vec<Items>,
 }
 
 /// The memory for a column, which goes from one block to the next.
 #[derive(Debug, Default)]
 pub(super) struct Items {
-    /// The items of the block, and perhaps what is left of a longer one.
+    /// The items of the block, then perhaps leftovers of a longer one.
     bytes: Vec<u8>,
     is_read: bool,
 }
@@ -38,12 +38,12 @@ impl Reusable for Buffers {
     }
 }
 
-/// How far the blocks of a scan were looked at.
+/// The progress of a scan through the blocks.
 #[derive(Debug)]
 pub(super) struct Progress {
-    /// The first row that was not looked at.
+    /// The first row not yet searched.
     pub(super) at: u64,
-    /// Blocks to look at next: more and more, since the first may be enough.
+    /// Blocks to search next; the number grows, since the first block may be enough.
     nblocks: usize,
     pool: Pool<Buffers>,
 }
@@ -55,8 +55,8 @@ impl Progress {
 }
 
 impl Scan<'_> {
-    /// The blocks that the rows are cut into, each looked at by `work`, several at once; `each`
-    /// gets what comes out of them in their order and says whether more are to be looked at.
+    /// Cuts the rows into blocks and calls `work` on each, several at once. `each` gets the results
+    /// in order and returns whether to go on.
     pub(super) fn blocks<T: Send>(
         &self,
         progress: &mut Progress,
@@ -91,14 +91,14 @@ impl Scan<'_> {
         Ok(())
     }
 
-    /// Announces to far storage what every block reads of these rows.
+    /// Announces to far storage the columns that every block of these rows reads.
     fn prefetch(&self, rows: Range<u64>) {
         let places = self.filter.as_ref().map_or(&self.wanted, |filter| &filter.columns);
         let names = places.iter().map(|place| self.table.columns[*place].name.as_str());
         self.table.prefetch(names, rows);
     }
 
-    /// Rows of a block: the longest chunk of the columns that are read of each, within bounds.
+    /// Rows of a block: the longest chunk of the columns that every block reads, within bounds.
     fn block_rows(&self) -> u64 {
         let places = self.filter.as_ref().map_or(&self.wanted, |filter| &filter.columns);
         let arrays = || places.iter().map(|place| &self.table.columns[*place].array);
@@ -107,7 +107,8 @@ impl Scan<'_> {
         longest.max(MIN_ROWS).min((MAX_BLOCK_NBYTES / rowsize).max(1))
     }
 
-    /// The most blocks of this number of rows to look at together: what is found in them is kept.
+    /// The most blocks of this number of rows to search together: memory holds all of their
+    /// results.
     fn max_blocks(&self, rows: u64) -> usize {
         let options = &self.table.options;
         let wanted =
@@ -129,7 +130,7 @@ impl<'a> Block<'a> {
 }
 
 impl Block<'_> {
-    /// For each row whether it meets the condition; none if there is no condition.
+    /// For each row whether it meets the condition; `None` if there is no condition.
     pub(super) fn truth(&mut self) -> Result<Option<Vec<bool>>> {
         let Some(filter) = &self.scan.filter else { return Ok(None) };
         let mut truth = Vec::with_capacity(self.len());
@@ -148,7 +149,7 @@ impl Block<'_> {
         Ok(Some(truth))
     }
 
-    /// The same of a condition that is looked at where the items lie; false if it is another.
+    /// The truth of a condition that can be evaluated on the stored items; false if it cannot.
     fn direct_truth(&mut self, filter: &Formula, truth: &mut Vec<bool>) -> Result<bool> {
         for place in &filter.columns {
             self.read(*place)?;
@@ -158,7 +159,7 @@ impl Block<'_> {
             let stored = filter.columns.iter().map(|place| self.stored(*place, &rows));
             match filter.expr.truth_of_stored(&stored.collect::<Vec<_>>()) {
                 Some(strip) if strip.len() == rows.len() => truth.extend_from_slice(&strip),
-                // The first strip tells.
+                // The first strip decides for all.
                 _ => return Ok(false),
             }
         }
@@ -183,8 +184,8 @@ impl Block<'_> {
         })
     }
 
-    /// Gives the values of an expression to `each`, with the rows of the block that they are of,
-    /// one strip after another.
+    /// Calls `each` with the values of an expression and the block's rows that they belong to, one
+    /// strip after another.
     pub(super) fn strips(
         &mut self,
         formula: &Formula,
@@ -214,8 +215,7 @@ impl Block<'_> {
     pub(super) fn items(&mut self, place: usize, matches: &[usize]) -> Result<Vec<u8>> {
         let array = &self.scan.table.columns[place].array;
         let (size, chunklen) = (array.rowsize(), array.chunklen());
-        // Where several rows of each chunk are taken, all of it is decoded, to memory that is here
-        // already.
+        // If each chunk gives several rows, all of it is decoded, to memory that exists already.
         let nchunks = self.rows.end.div_ceil(chunklen) - self.rows.start / chunklen;
         let is_sparse = matches.len() < self.len() / SPARSE_RATIO
             && matches.len() as u64 <= nchunks * JOBS_PER_WORKER;
@@ -250,17 +250,17 @@ impl Block<'_> {
     }
 }
 
-/// Where the values are true.
+/// The indices of the true values.
 fn places(truth: &[bool]) -> Vec<usize> {
     let mut places = vec![0; truth.len() + 1];
     let mut count = 0;
     for (group, eight) in truth.chunks(8).enumerate() {
-        // Where few rows are taken, most groups have none.
+        // If few rows are taken, most groups have none.
         if !eight.contains(&true) {
             continue;
         }
         for (place, is_true) in eight.iter().enumerate() {
-            // Written in any case: a branch would be guessed wrong too often.
+            // Written unconditionally, as a branch would be unpredictable.
             places[count] = group * 8 + place;
             count += usize::from(*is_true);
         }
@@ -269,9 +269,9 @@ fn places(truth: &[bool]) -> Vec<usize> {
     places
 }
 
-/// The items at some places.
+/// The items at some indices.
 fn picked(items: &[u8], size: usize, places: &[usize]) -> Vec<u8> {
-    /// With a size that the compiler knows.
+    /// Copies items of a size that the compiler knows.
     fn of_size<const N: usize>(items: &[u8], places: &[usize]) -> Vec<u8> {
         let items = items.as_chunks::<N>().0;
         let picked: Vec<[u8; N]> = places.iter().map(|place| items[*place]).collect();
@@ -301,21 +301,21 @@ pub(super) fn vector<'a>(column: &Column, items: &'a [u8]) -> Result<Vector<'a>>
     values.ok_or_else(|| ExprError::Column { name, dtype }.into())
 }
 
-/// A block has at least this number of rows, since looking at it has a price.
+/// A block has at least this number of rows, since each block has a fixed cost.
 const MIN_ROWS: u64 = 1 << 14;
 
-/// Bytes of a block at most, in the columns that are read of each.
+/// Bytes of a block at most, in the columns that every block reads.
 const MAX_BLOCK_NBYTES: u64 = 16 << 20;
 
-/// Blocks for each worker to look at together, at most.
+/// Blocks for each worker to search together, at most.
 const MAX_BLOCKS_PER_WORKER: usize = 32;
 
-/// Rows whose values are computed together: few enough to stay in the fastest memory.
+/// Rows whose values are computed together: few enough to stay in the fastest cache.
 const STRIP_ROWS: usize = 4096;
 
-/// If less than this part (1/n) of the rows is taken, rows are read one by one ...
+/// If less than this part (1/n) of the rows is taken, the rows are read one by one ...
 const SPARSE_RATIO: usize = 8;
 
-/// ... unless there are more than this number for each chunk: what lies between the first and the
-/// last of them is decoded then as well, and that is most of the chunk.
+/// ... unless each chunk gives more than this number: then all bytes between its first and last row
+/// are decoded, which is most of the chunk.
 const JOBS_PER_WORKER: u64 = 2;

@@ -2,7 +2,7 @@
 
 use bcolz_store::tree::Tree;
 
-/// Copies what lies at `path` of a tree to another.
+/// Copies everything at `path` of a tree to another.
 pub(crate) fn copy(from: &dyn Tree, to: &dyn Tree, path: &str) {
     for entry in from.list(path).unwrap() {
         let path = if path.is_empty() { entry.name } else { format!("{path}/{}", entry.name) };

@@ -1,4 +1,4 @@
-//! Arrays: as bcolz writes them, and never in a state that cannot be read.
+//! Written arrays are the same as bcolz's, and every state of them can be read.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ fn text(tree: &dyn Tree, path: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// What bcolz wrote in one go, and its data: not appended to, not trimmed, and with all keys.
+/// Arrays that bcolz wrote in one go, with all keys, and their data.
 fn written_at_once() -> Vec<(String, CArray)> {
     let list: Vec<Value> =
         serde_json::from_slice(&fixture::read("bcolz/expected.json").unwrap()).unwrap();
@@ -96,7 +96,7 @@ fn check_sizes(name: &str, found: &str, expected: &str) {
     assert!(cbytes(found) <= 1.1 * cbytes(expected) + 64.0, "{name}: {found}{expected}");
 }
 
-/// The first 28 bytes of each file are the same: all but the compressed size.
+/// The first 28 bytes of each file are the same, which excludes only the compressed size.
 fn check_chunks(name: &str, array: &CArray, tree: &dyn Tree, original: &dyn Tree) {
     for nchunk in 0..array.nchunks() {
         let start = |tree: &dyn Tree| {
@@ -108,7 +108,7 @@ fn check_chunks(name: &str, array: &CArray, tree: &dyn Tree, original: &dyn Tree
             bytes
         };
         let (found, expected) = (start(tree), start(original));
-        // Whether a chunk is stored as it is depends on what the codec makes of it.
+        // The codec's result decides whether a chunk is stored uncompressed.
         let stored = 0x02;
         if (found[18] ^ expected[18]) & stored == 0 {
             assert_eq!(found, expected, "{name} chunk {nchunk}");
@@ -155,7 +155,7 @@ fn a_life_leaves_the_files_that_the_format_document_tells() {
     assert_eq!((files(&tree), len(&tree)), (vec![10, 10, 10, 10], 30));
     writer.flush().unwrap();
     assert_eq!((files(&tree), len(&tree)), (vec![10, 10, 10, 10, 4], 44));
-    // bcolz leaves the last file behind here.
+    // bcolz leaves the last file here.
     writer.trim(4).unwrap();
     assert_eq!((files(&tree), len(&tree)), (vec![10, 10, 10, 10], 40));
     writer.append(&rows(40..41)).unwrap();
@@ -178,7 +178,7 @@ fn a_crash_while_creating_leaves_nothing_or_an_empty_array() {
             opened += 1;
         }
     }
-    // Without its checksums and with them.
+    // One array without checksums and one with them.
     assert_eq!(opened, 2);
 }
 

@@ -1,5 +1,6 @@
-//! What killed writers leave, two writers at a time, and changes of others. That each interrupted
-//! change leaves the old state or the new one, `blosc-trials` shows for every operation.
+//! Leftovers of killed writers, two writers at a time, and changes of other programs.
+//! `blosc-trials` shows for every operation that an interrupted change leaves the old or the new
+//! state.
 
 use std::sync::{Arc, Barrier};
 
@@ -122,7 +123,7 @@ fn files(tree: &dyn Tree, folder: &str) -> Vec<(String, Vec<u8>)> {
 
 #[test]
 fn an_append_that_fails_leaves_the_files_as_they_were() {
-    // Partial chunks in all of them; three rows more fill some, and forty begin new ones.
+    // All arrays have partial chunks; three more rows fill some, and forty begin new ones.
     let before = data_sets(22);
     let all = |tree: &dyn Tree| [files(tree, "array"), files(tree, "table")].concat();
     let mut nfailed = 0;
@@ -143,7 +144,7 @@ fn an_append_that_fails_leaves_the_files_as_they_were() {
             }
             nfailed += 1;
             let found = all(&*tree);
-            // Each data set is what it was, or what it was to be.
+            // Each data set has its old or its new content.
             for folder in ["array/", "table/a/", "table/b/", "table/c/"] {
                 let of = |files: &[(String, Vec<u8>)]| -> Vec<(String, Vec<u8>)> {
                     files.iter().filter(|(path, _)| path.starts_with(folder)).cloned().collect()

@@ -1,4 +1,4 @@
-//! Every state that an interrupted change can leave behind.
+//! Every state that an interrupted change can leave.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ pub(crate) fn states(
     let mut states = vec![Arc::new(tree.clone())];
     for step in recording.take() {
         if matches!(step, Step::Sync(_) | Step::SyncNames(_)) {
-            continue; // No other state.
+            continue; // The state cannot differ.
         }
         step.apply(&tree).unwrap();
         states.push(Arc::new(tree.clone()));

@@ -40,7 +40,7 @@ fn append(writer: &mut CTableWriter, range: core::ops::Range<i16>) -> Result<()>
     writer.append(&[&a, &b, &c])
 }
 
-/// A table of that many rows.
+/// A table of `len` rows.
 fn table(len: i16) -> Arc<MemTree> {
     let tree = Arc::new(MemTree::new());
     let mut writer = create(tree.clone()).unwrap();
@@ -57,7 +57,7 @@ fn writer(tree: Arc<dyn Tree>) -> Result<CTableWriter> {
     CTableWriter::open_in(tree, "", &OpenOptions::default())
 }
 
-/// The rows of the table are those of [`rows`]; returns how many there are.
+/// Checks the rows of the table against [`rows`]; returns their number.
 fn check(table: &CTable) -> u64 {
     let len = i16::try_from(table.len()).unwrap();
     for (column, expected) in table.columns().iter().zip(rows(0..len)) {
@@ -250,7 +250,7 @@ fn what_bcolz_leaves_behind_is_repaired() {
             "{name}"
         );
     }
-    // A trim that bcolz did not complete: chunks are gone, the length is not.
+    // An interrupted trim of bcolz: chunks are gone, but the length is the old one.
     let tree = copy("ca_appended");
     let before = CArray::open_in(tree.clone(), "", &OpenOptions::default()).unwrap();
     tree.remove(&format!("data/__{}.blp", before.nchunks() - 1)).unwrap();
@@ -290,7 +290,7 @@ fn a_column_that_claims_more_rows_than_anybody_has_is_trimmed() {
     let tree = table(21);
     tree.write("a/meta/sizes", b"{\"shape\": [1008806316530991104], \"nbytes\": 0, \"cbytes\": 0}")
         .unwrap();
-    // The claim cannot be taken back: behind the chunk that is lost there is another.
+    // The length cannot be corrected: another chunk follows the lost one.
     tree.remove("a/data/__1.blp").unwrap();
     let actions = repair_in(tree.clone(), "").unwrap();
     assert_eq!(actions.last().unwrap().what, Repair::Trimmed { from: 7 << 57, to: 21 });

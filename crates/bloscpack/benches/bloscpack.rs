@@ -82,7 +82,7 @@ fn item(c: &mut Criterion) {
     group.finish();
 }
 
-/// What each checksum costs on chunks that are only stored.
+/// The cost of each checksum on chunks that are only stored.
 fn checksums(c: &mut Criterion) {
     let mut group = c.benchmark_group("bloscpack/checksum");
     let data = Kind::Noise.bytes(LEN / 4);

@@ -13,7 +13,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let output = args.next().unwrap_or_else(|| format!("{input}.blp"));
 
     let mut data = File::open(&input)?;
-    // With the size known there are offsets, so that the file can be read from anywhere and
+    // With a known size the file has offsets, so that readers can start anywhere and it can be
     // appended to.
     let defaults = WriteOptions::default();
     let cparams = defaults.cparams.clone().codec(CodecId::ZSTD).typesize(4);

@@ -1,4 +1,4 @@
-//! Says what is in a `.blp` file and writes some of its data: `cargo run --example read_part -- BLP
+//! Describes a `.blp` file and writes some of its data: `cargo run --example read_part -- BLP
 //! [START LEN]`.
 
 use core::error::Error;

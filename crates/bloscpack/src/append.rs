@@ -1,7 +1,7 @@
 //! Appending in place ("Append" in the format document).
 //!
-//! The last chunk is always written again, filled up with the first of the new data; further chunks
-//! follow. The result is byte for byte that of Bloscpack 0.16.0, except that nothing is left after
+//! The last chunk is always written again, with the first of the new data added; further chunks
+//! follow. The result is byte for byte that of Bloscpack 0.16.0, except that no byte is left after
 //! the last chunk.
 
 #![allow(
@@ -30,25 +30,26 @@ use plan::Plan;
 pub(crate) use plan::check_tail;
 
 blosc_chunk::setters! {
-    /// How to append.
+    /// Options for appending.
     #[derive(Clone, Debug)]
     #[non_exhaustive]
     pub struct AppendOptions {
-        /// How the last chunk and new chunks are compressed; `None` for the default of Bloscpack
-        /// 0.16.0, with the typesize in the file's header.
+        /// Parameters for compressing the last chunk and new chunks; `None` for the default of
+        /// Bloscpack 0.16.0, with the typesize in the file's header.
         pub cparams: Option<CParams>,
-        /// Data of a chunk (bytes), where the file does not say: it was empty so far.
+        /// Data of a chunk (bytes), if the file does not tell it: the file was empty so far.
         pub chunksize: u32,
         /// New metadata in place of the old ones. The file must have some, and enough room.
         pub metadata: Option<Value>,
-        /// What a crash in the middle of the change may leave. Unless it is [`Durability::None`],
-        /// the file as it was: what is overwritten is first kept after the end of the file, in a
-        /// journal, and the storage is synced three times. This crate reads an interrupted file as
-        /// it was and restores it at the next change; other readers may find it damaged until then.
-        /// With [`Durability::None`] a crash may leave a damaged file, as it does with Bloscpack
-        /// 0.16.0. An error is undone in either case.
+        /// The state that a crash in the middle of the change may leave. Unless this is
+        /// [`Durability::None`], the file keeps its former content: a journal after the end of the
+        /// file first keeps the overwritten bytes, and the storage is synced three times. This
+        /// crate reads an interrupted file in its former state and restores it at the next change;
+        /// other readers may find it damaged until then. With [`Durability::None`] a crash may
+        /// leave a damaged file, as it does with Bloscpack 0.16.0. An error is undone in either
+        /// case.
         pub durability: Durability,
-        /// How the file is read. Its `budget` is for compressing, too.
+        /// Options for reading the file. Their `budget` is for compressing, too.
         pub read: ReadOptions,
     }
 }
@@ -65,11 +66,11 @@ impl Default for AppendOptions {
     }
 }
 
-/// What [`append`] did.
+/// The result of [`append`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AppendReport {
-    /// Chunks that were added.
+    /// Chunks added.
     pub added: u64,
     /// The header now.
     pub header: Header,
@@ -94,18 +95,17 @@ pub struct AppendReport {
 /// A file on a disk is best opened as a [`LockedFile`](crate::LockedFile), so that two programs do
 /// not append at once.
 ///
-/// Files without offsets can be appended to as well, which Bloscpack 0.16.0 refuses; so can empty
-/// files.
+/// Unlike Bloscpack 0.16.0, this function also appends to files without offsets and to empty files.
 ///
 /// # Errors
 ///
-/// Before anything is written: [`Param::NotEnoughSpace`] if the offsets are used up
-/// ([`LockedFile::append`](crate::LockedFile::append) makes more room), [`Param::NotAppendable`] if
-/// it is a file of an old version or of chunks of unknown number or size, [`Param::NoMetadata`] or
-/// [`Param::MetadataRoom`] for new metadata that the file cannot take, and whatever
-/// [`BlpFile::packed_chunk`] says about the last chunk. Before or afterwards, with the file
-/// restored: [`Error::ChangedByOther`], and afterwards [`Param::DataSize`] if fewer data come,
-/// [`Error::Chunk`] if they cannot be compressed, and [`Error::Io`].
+/// Before the first write: [`Param::NotEnoughSpace`] if the offsets are used up
+/// ([`LockedFile::append`](crate::LockedFile::append) makes more room), [`Param::NotAppendable`]
+/// for a file of an old version or with chunks of unknown number or size, [`Param::NoMetadata`] or
+/// [`Param::MetadataRoom`] for new metadata that the file cannot take, and the errors of
+/// [`BlpFile::packed_chunk`] for the last chunk. Before the first write, or later with the file
+/// restored: [`Error::ChangedByOther`]. Later, with the file restored: [`Param::DataSize`] if fewer
+/// data come, [`Error::Chunk`] if they cannot be compressed, and [`Error::Io`].
 pub fn append<S: WriteAt>(
     store: &mut S,
     data: impl Read,
@@ -148,7 +148,7 @@ fn write_section<S: WriteAt>(change: &mut Change<'_, S>, at: u64, section: &Sect
     change.write(at, &bytes)
 }
 
-/// Writes the last chunk again and all new ones, and returns where they end.
+/// Writes the last chunk again and all new ones, and returns their end.
 fn write_chunks<S: WriteAt>(
     change: &mut Change<'_, S>,
     plan: &Plan,
@@ -199,24 +199,24 @@ fn default_for(header: &Header) -> CParams {
     default_cparams().typesize(typesize.into())
 }
 
-/// Restores a file whose change was interrupted; true if there was something to restore.
+/// Restores a file whose change was interrupted; returns whether there was such a change.
 ///
 /// # Errors
 ///
-/// [`Error::Io`]. It can be tried again.
+/// [`Error::Io`]. A second call can try again.
 pub fn recover<S: WriteAt>(store: &mut S) -> Result<bool> {
     crate::change::recover(store)
 }
 
-/// Puts other metadata in place of those of a file. The section keeps its size.
+/// Replaces the metadata of a file. The section keeps its size.
 ///
-/// As in Bloscpack 0.16.0, the text is compressed with zlib at level 6 if that helps, however the
-/// old one was stored.
+/// As in Bloscpack 0.16.0, the text is compressed with zlib at level 6 if that helps, even if the
+/// old text was stored differently.
 ///
 /// # Errors
 ///
 /// [`Param::NoMetadata`] if the file has none, [`Param::MetadataRoom`] if there is not enough room,
-/// [`Param::NotAppendable`] if it is a file of an old version; [`Error::Corrupt`] or [`Error::Io`].
+/// [`Param::NotAppendable`] for a file of an old version; [`Error::Corrupt`] or [`Error::Io`].
 pub fn rewrite_metadata<S: WriteAt>(
     store: &mut S,
     metadata: &Value,

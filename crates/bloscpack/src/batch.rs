@@ -1,12 +1,12 @@
-//! Chunks that are worked on together by several threads, in bounded memory. Input and output stay
-//! with the caller.
+//! Chunks that several threads process together in bounded memory. Input and output stay with the
+//! caller.
 
 use core::convert::Infallible;
 
 use blosc_container::Budget;
 use blosc_container::parallel::for_each;
 
-/// Slots with buffers of their own, which are used again for the next chunks.
+/// Slots with buffers of their own, which the next chunks reuse.
 #[derive(Debug)]
 pub(crate) struct Batch<T> {
     budget: Budget,
@@ -22,8 +22,8 @@ impl<T: Send> Batch<T> {
         Self { budget, slots: vec![], nfilled: 0, nbytes: 0 }
     }
 
-    /// Whether another chunk of average size may be added. One chunk always may, so the memory is
-    /// exceeded by one chunk at most.
+    /// Whether another chunk of average size may be added. One chunk is always allowed, so the
+    /// memory is exceeded by one chunk at most.
     pub(crate) fn has_room(&self) -> bool {
         let average = self.nbytes.checked_div(self.nfilled as u64).unwrap_or(0);
         let fits = self.nbytes.saturating_add(average) <= self.budget.max_memory;
@@ -44,7 +44,7 @@ impl<T: Send> Batch<T> {
         Ok(self.filled().last_mut())
     }
 
-    /// Does `work` on every slot that holds a chunk.
+    /// Calls `work` on every slot that holds a chunk.
     pub(crate) fn for_each(&mut self, work: impl Fn(&mut T) + Sync) {
         let threads = self.budget.threads.clone();
         let done = for_each(
@@ -67,7 +67,7 @@ impl<T: Send> Batch<T> {
         self.slots.split_at_mut(self.nfilled).0
     }
 
-    /// Empties the slots. They keep the buffers, unless `is_kept` says that these are too large.
+    /// Empties the slots, and drops the ones whose buffers `is_kept` finds too large.
     pub(crate) fn clear(&mut self, is_kept: impl Fn(&T, u64) -> bool) {
         let share = self.budget.share(SLOTS_PER_WORKER as u64);
         self.slots.retain(|slot| is_kept(slot, share));
@@ -98,7 +98,7 @@ mod tests {
     use blosc_chunk::Threads;
     use core::num::NonZeroUsize;
 
-    /// How many chunks of `nbytes` bytes are worked on together.
+    /// The number of chunks of `nbytes` bytes that are processed together.
     fn batch_len(threads: Threads, nbytes: u64) -> usize {
         let mut batch = Batch::new(Budget::default().threads(threads).max_memory(1000));
         while batch.has_room() {

@@ -7,20 +7,20 @@ use blosc_io::{Durability, ReadAt, WriteAt};
 use crate::journal::{self, Journal};
 use crate::{Error, Result};
 
-/// What a change will overwrite.
+/// The ranges that a change overwrites.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
-    /// What it was worked out from, to be compared before anything is written.
+    /// The state that the plan is based on, compared with the file before the first write.
     pub(crate) seen: Seen,
-    /// Position and length of what is overwritten and cannot be made again (bytes).
+    /// Position and length of the overwritten bytes that cannot be recomputed (bytes).
     pub(crate) overwritten: Vec<(u64, u64)>,
-    /// Length of the file, but for what follows its last chunk (bytes).
+    /// Length of the file without the bytes after its last chunk (bytes).
     pub(crate) len_before: u64,
-    /// The most that the length can be afterwards (bytes).
+    /// The greatest length of the file after the change (bytes).
     pub(crate) end: u64,
 }
 
-/// The state of a file that a change builds on: length and the bytes that tell where everything is.
+/// The state of a file that a change builds on: its length, and the bytes with all positions.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
     /// Length of the file (bytes).
@@ -30,7 +30,7 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// Whether the file is still so, but for its length, which has to be `len` now.
+    /// Checks that the file has the same content and the length `len`.
     fn check(&self, store: &impl ReadAt, len: u64) -> Result<()> {
         let found = store.len().map_err(|source| Error::io(0, source))?;
         if found != len {
@@ -48,17 +48,17 @@ impl Seen {
     }
 }
 
-/// A change that was begun. It must be ended; what is dropped before leaves the file half changed.
+/// A change in progress. The caller must end it; dropping it leaves the file half changed.
 pub(crate) struct Change<'a, S> {
     store: &'a mut S,
     seen: Seen,
     len_before: u64,
-    /// Length of the file now, if nobody else writes to it.
+    /// The file's present length, if no other program writes to it.
     len: u64,
     undo: Undo,
 }
 
-/// How to go back.
+/// The way to undo a change.
 enum Undo {
     /// A journal at the end of the file.
     Journal,
@@ -75,7 +75,7 @@ impl<'a, S: WriteAt> Change<'a, S> {
                 Journal::begin(store, end, len_before, &overwritten)
                     .map_err(|source| Error::io(end, source))
                     .inspect_err(|_| {
-                        // Nothing has changed but what follows the last chunk.
+                        // The change has so far overwritten only the bytes after the last chunk.
                         let _ = store.set_len(len_before);
                     })?;
                 Undo::Journal
@@ -86,8 +86,8 @@ impl<'a, S: WriteAt> Change<'a, S> {
         Ok(Self { store, seen, len_before, len, undo })
     }
 
-    /// Whether nobody else changed the file: asked before header and offsets are written, so that
-    /// all that was written so far can be undone.
+    /// Checks that no other program changed the file. This happens before header and offsets are
+    /// written, while all earlier writes can be undone.
     pub(crate) fn check_unchanged(&self) -> Result<()> {
         self.seen.check(self.store, self.len)
     }
@@ -97,8 +97,7 @@ impl<'a, S: WriteAt> Change<'a, S> {
         self.store.write_at(at, bytes).map_err(|source| Error::io(at, source))
     }
 
-    /// Completes the change if it was made, with the new length of the file, and undoes it
-    /// otherwise.
+    /// Completes a successful change, with the new length of the file, and undoes a failed one.
     pub(crate) fn end(mut self, made: Result<u64>) -> Result<u64> {
         let ended = made.and_then(|len| {
             let commit = match self.undo {
@@ -108,8 +107,7 @@ impl<'a, S: WriteAt> Change<'a, S> {
             commit.map(|()| len).map_err(|source| Error::io(len, source))
         });
         if ended.is_err() {
-            // If this fails too, the journal remains, and the first error says more than the
-            // second.
+            // If undoing fails too, the journal remains; the first error says more than the second.
             let _ = self.undo();
         }
         ended
@@ -124,7 +122,7 @@ impl<'a, S: WriteAt> Change<'a, S> {
     }
 }
 
-/// Restores a file whose change was interrupted; true if there was something to restore.
+/// Restores a file whose change was interrupted; returns whether there was such a change.
 pub(crate) fn recover<S: WriteAt>(store: &mut S) -> Result<bool> {
     let journal = Journal::find(store).map_err(|source| Error::io(0, source))?;
     let Some(journal) = journal else { return Ok(false) };

@@ -73,7 +73,7 @@ impl Checksum {
         self as u8
     }
 
-    /// The name that Bloscpack 0.16.0 uses, `None` with a capital.
+    /// The name that Bloscpack 0.16.0 uses, `None` capitalised.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -104,7 +104,7 @@ impl Checksum {
         }
     }
 
-    /// The digest of `bytes` as it is stored: the 32-bit sums little-endian, contrary to zlib.
+    /// The digest of `bytes` as it is stored: the 32-bit sums little-endian, unlike zlib's.
     #[must_use]
     pub fn digest(self, bytes: &[u8]) -> Digest {
         match self {
@@ -148,7 +148,7 @@ impl Digest {
     /// Bytes of the longest digest.
     pub const MAX_LEN: usize = 64;
 
-    /// A digest of at most 64 bytes; what is longer is cut.
+    /// A digest of at most 64 bytes; a longer one is cut.
     pub(crate) fn new(digest: &[u8]) -> Self {
         let mut bytes = [0; Self::MAX_LEN];
         let mut len = 0;

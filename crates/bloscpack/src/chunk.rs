@@ -29,7 +29,7 @@ pub struct PackedChunk {
 }
 
 impl PackedChunk {
-    /// A chunk made here, at the position of one in a file.
+    /// A new chunk, at a position in a file.
     pub(crate) fn new(nchunk: u64, at: u64, bytes: Vec<u8>, checksum: Checksum) -> Result<Self> {
         let parsed = ChunkHeader::parse(&bytes);
         let header = parsed.map_err(|source| Error::Chunk { nchunk, at, source })?;
@@ -43,7 +43,7 @@ impl PackedChunk {
         self.nchunk
     }
 
-    /// Where the chunk begins (bytes from the start of the file).
+    /// Position of the chunk (bytes from the start of the file).
     #[must_use]
     pub const fn position(&self) -> u64 {
         self.at
@@ -73,7 +73,7 @@ impl PackedChunk {
         &self.digest
     }
 
-    /// Where the next chunk begins (bytes from the start of the file).
+    /// Position of the next chunk (bytes from the start of the file).
     #[must_use]
     pub fn end(&self) -> u64 {
         self.at
@@ -81,7 +81,7 @@ impl PackedChunk {
             .saturating_add(self.digest.as_bytes().len() as u64)
     }
 
-    /// Whether the digest is that of the bytes.
+    /// Checks that the digest is that of the bytes.
     pub(crate) fn check_digest(&self, checksum: Checksum) -> Result<()> {
         if checksum.digest(&self.bytes) == self.digest {
             return Ok(());
@@ -90,7 +90,7 @@ impl PackedChunk {
     }
 }
 
-/// Where to read a chunk and what it must be.
+/// The properties that the file requires of a chunk.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Expected<'a> {
     pub(crate) nchunk: u64,
@@ -100,7 +100,7 @@ pub(crate) struct Expected<'a> {
 }
 
 impl Expected<'_> {
-    /// Whether this can be the header of the chunk, which begins at byte `at`.
+    /// Checks that this can be the header of the chunk, which begins at byte `at`.
     pub(crate) fn check(&self, header: &ChunkHeader, at: u64) -> Result<()> {
         if header.version() > CHUNK_VERSION {
             let (nchunk, version) = (self.nchunk, header.version());
@@ -117,7 +117,7 @@ impl Expected<'_> {
     }
 }
 
-/// The header of the chunk that begins here, and nothing more; `None` at the end of the file.
+/// Reads the header of the chunk that begins here; `None` at the end of the file.
 pub(crate) fn read_header<R: Read>(
     input: &mut Input<R>,
     expected: Expected<'_>,
@@ -138,7 +138,7 @@ pub(crate) fn read_header<R: Read>(
     Ok(Some((header, bytes)))
 }
 
-/// The chunk that begins here, with the right digest; `None` at the end of the file.
+/// Reads the chunk that begins here, and checks its digest; `None` at the end of the file.
 pub(crate) fn read_chunk<R: Read>(
     input: &mut Input<R>,
     expected: Expected<'_>,
@@ -146,7 +146,7 @@ pub(crate) fn read_chunk<R: Read>(
     read_chunk_to(vec![], input, expected)
 }
 
-/// The same in a buffer that is left from another chunk.
+/// As [`read_chunk`], into a buffer left from another chunk.
 pub(crate) fn read_chunk_to<R: Read>(
     mut bytes: Vec<u8>,
     input: &mut Input<R>,

@@ -1,4 +1,4 @@
-//! Decodes chunks in the order in which they come, several at once, in bounded memory.
+//! Decodes chunks in the order of the source, several at once, in bounded memory.
 
 use core::cell::RefCell;
 
@@ -9,20 +9,20 @@ use blosc_container::parallel::{Job, in_order};
 use crate::batch::{Batch, SLOTS_PER_WORKER};
 use crate::{Error, PackedChunk, Param, ReadOptions, Result};
 
-/// Chunks that come from a source and leave decoded: one by one with [`next`](Self::next), or all
+/// Takes chunks from a source and returns their data: one by one with [`next`](Self::next), or all
 /// with [`for_each`](Self::for_each).
 #[derive(Debug)]
 pub(crate) struct Decoding {
     budget: Budget,
     params: DParams,
     batch: Batch<Slot>,
-    /// Slots of the batch that were passed on.
+    /// Slots of the batch that were returned.
     ntaken: usize,
-    /// What follows the chunks of the batch.
+    /// The end after the chunks of the batch.
     end: End,
 }
 
-/// A chunk, its data, and what decodes it.
+/// A chunk, its data, and its decoder.
 #[derive(Debug)]
 pub(crate) struct Slot {
     decoder: Decoder,
@@ -38,7 +38,7 @@ enum End {
     Failed(Option<Error>),
 }
 
-/// The packed chunks in order; none after the last one.
+/// The source of packed chunks in order; `None` after the last one.
 pub(crate) type Chunks<'a> = &'a mut dyn FnMut() -> Result<Option<PackedChunk>>;
 
 /// Takes a chunk and its data.
@@ -51,8 +51,8 @@ impl Decoding {
         Self { budget, params, batch, ntaken: 0, end: End::NotYet }
     }
 
-    /// The next chunk and its data. `source` gives the packed chunks in order; an error of it comes
-    /// after the chunks before it, however many were taken together.
+    /// The next chunk and its data. `source` gives the packed chunks in order. Its error comes
+    /// after the chunks before it, whatever the size of the batch.
     pub(crate) fn next(&mut self, source: Chunks<'_>) -> Result<Option<(&PackedChunk, &[u8])>> {
         if self.ntaken == self.batch.filled().len() {
             self.fill(source);
@@ -71,14 +71,14 @@ impl Decoding {
         Ok(slot.and_then(|slot| Some((slot.chunk.as_ref()?, &slot.data[..]))))
     }
 
-    /// Passes all chunks that are left to `each`, in order, as [`next`](Self::next) does. While
-    /// some are decoded, this thread takes others from `source` and passes on earlier ones.
+    /// Passes all remaining chunks to `each`, in order, as [`next`](Self::next) does. While other
+    /// threads decode, this thread takes more chunks from `source` and passes on earlier ones.
     pub(crate) fn for_each<E: From<Error>>(
         &mut self,
         source: Chunks<'_>,
         each: Each<'_, E>,
     ) -> Result<(), E> {
-        // The first batch runs in threads that are kept: a short file starts none.
+        // The first batch runs in the kept threads of the pool, so a short file starts no thread.
         loop {
             let Some((chunk, data)) = self.next(source)? else { return Ok(()) };
             each(chunk, data).inspect_err(|_| self.fail())?;
@@ -104,16 +104,16 @@ impl Decoding {
         self.end.take().map_or(Ok(()), |error| Err(error.into()))
     }
 
-    /// Nothing follows any more.
+    /// Ends the chunks.
     fn fail(&mut self) {
         self.end = End::Failed(None);
         self.batch.clear(|_, _| true);
         self.ntaken = 0;
     }
 
-    /// Takes as many chunks as are decoded together.
+    /// Takes as many chunks as fit into a batch.
     fn fill(&mut self, source: Chunks<'_>) {
-        // With buffers of large chunks left in every slot, they would be too much.
+        // Drops the buffers of large chunks: together they would exceed the memory.
         self.batch.clear(|slot, share| slot.data.capacity() as u64 <= share);
         self.ntaken = 0;
         while self.batch.has_room()
@@ -128,7 +128,7 @@ impl Decoding {
 }
 
 /// Decodes all chunks of a source and passes the slots to `done` in order, with all input and
-/// output in this thread. The slots are used again.
+/// output in this thread. The next chunks reuse the slots.
 fn decode_in_order<E>(
     budget: &Budget,
     params: &DParams,
@@ -163,11 +163,11 @@ fn decode_in_order<E>(
     )
 }
 
-/// Decodes all chunks of a source; chunks after one that cannot be decoded are decoded too.
+/// Decodes all chunks of a source, including chunks after one that cannot be decoded.
 ///
 /// # Errors
 ///
-/// That of the source, after the chunks before it.
+/// The error of the source, after the chunks before it.
 pub(crate) fn decode_leniently(
     budget: &Budget,
     params: &DParams,
@@ -184,7 +184,7 @@ pub(crate) fn decode_leniently(
 }
 
 impl End {
-    /// The next chunk, unless the end was reached.
+    /// The next chunk, until the end.
     fn take_chunk(&mut self, source: Chunks<'_>) -> Option<PackedChunk> {
         if !matches!(self, Self::NotYet) {
             return None;
@@ -197,7 +197,7 @@ impl End {
         None
     }
 
-    /// The error that comes here; later calls give another one.
+    /// The error at this point; later calls give another one.
     fn take(&mut self) -> Option<Error> {
         match self {
             Self::Failed(error) => Some(error.take().unwrap_or(Param::AfterError.into())),
@@ -228,11 +228,10 @@ pub(crate) fn decode_into(
     data: &mut Vec<u8>,
     decoder: &mut Decoder,
 ) -> Result<()> {
-    // The size was compared with the limits when the header of the chunk was read. All old content
-    // is overwritten.
+    // Reading the header compared the size with the limits. Decoding overwrites all old content.
     let nbytes = chunk.header().nbytes();
     if data.capacity() == 0 {
-        // Unlike `resize`, this does not touch the memory.
+        // Unlike `resize`, a fresh vector does not touch the memory.
         *data = vec![0; nbytes];
     }
     data.resize(nbytes, 0);
@@ -264,7 +263,7 @@ mod tests {
     fn large_chunks_do_not_leave_their_buffers_in_every_slot() {
         let mut decoding = Decoding::new(&options(4, 10_000));
         let (small, large) = (chunk(100), chunk(100_000));
-        // The large one comes to another slot each time.
+        // The large chunk falls to another slot each time.
         let mut chunks =
             (0..200).map(|n: usize| if n % 7 == n / 7 % 7 { large.clone() } else { small.clone() });
         while decoding.next(&mut || Ok(chunks.next())).unwrap().is_some() {

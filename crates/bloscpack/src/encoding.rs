@@ -1,4 +1,4 @@
-//! Compresses chunks in the order in which they come, several at once, in bounded memory.
+//! Compresses chunks in the order of their data, several at once, in bounded memory.
 
 #![allow(
     clippy::arithmetic_side_effects,
@@ -16,7 +16,7 @@ use crate::batch::Batch;
 use crate::writer::{Tally, room_in};
 use crate::{Checksum, Digest, Error, Param, Result};
 
-/// Chunks that wait to be compressed.
+/// Chunks waiting to be compressed.
 #[derive(Debug)]
 pub(crate) struct Encoding {
     budget: Budget,
@@ -25,11 +25,11 @@ pub(crate) struct Encoding {
     waiting: Batch<Slot>,
 }
 
-/// A chunk that is compressed.
+/// A chunk that is being compressed.
 #[derive(Debug)]
 pub(crate) struct Slot {
     encoder: Encoder,
-    /// Room for data, and how many of it are the chunk's.
+    /// Room for data, and the number of bytes that belong to the chunk.
     data: AlignedBytes,
     len: usize,
     /// Room for the chunk.
@@ -37,7 +37,7 @@ pub(crate) struct Slot {
     result: Result<(usize, Digest), blosc_chunk::Error>,
 }
 
-/// A chunk to be written and its digest, or why there is none.
+/// A chunk to be written and its digest, or the error of compressing it.
 pub(crate) type Encoded<'a> = Result<(&'a [u8], &'a Digest), blosc_chunk::Error>;
 
 impl Encoding {
@@ -47,8 +47,8 @@ impl Encoding {
         Ok(Self { budget, params: params.clone(), checksum, waiting })
     }
 
-    /// Takes the data of a chunk; `data` is empty afterwards. True if the chunks that wait should
-    /// be compressed now.
+    /// Takes the data of a chunk; `data` is empty afterwards. Returns whether to compress the
+    /// waiting chunks now.
     pub(crate) fn push(&mut self, data: &mut AlignedBytes, len: usize) -> Result<bool> {
         let nbytes = (len as u64).saturating_mul(2);
         if let Some(slot) = self.waiting.add_slot(nbytes, || Slot::new(&self.params))? {
@@ -58,7 +58,7 @@ impl Encoding {
         Ok(!self.waiting.has_room())
     }
 
-    /// Compresses the chunks that wait and passes them to `write` in order.
+    /// Compresses the waiting chunks and passes them to `write` in order.
     pub(crate) fn flush(&mut self, mut write: impl FnMut(Encoded<'_>) -> Result<()>) -> Result<()> {
         let checksum = self.checksum;
         self.waiting.for_each(|slot| slot.encode(checksum));
@@ -91,14 +91,14 @@ impl Slot {
         })
     }
 
-    /// Reads the data of the next chunk. False if the source ends before, with what it had left.
+    /// Reads the data of the next chunk. False if the source ends first; its last bytes are kept.
     pub(crate) fn read_chunk(
         &mut self,
         tally: &mut Tally,
         source: &mut (dyn io::Read + Send),
     ) -> Result<bool> {
         self.len = 0;
-        // More than was announced is an error only if it comes.
+        // More data than announced are an error only once they come.
         let size = tally.next_size(0);
         let most = size.as_ref().copied().unwrap_or(1);
         while self.len < most {
@@ -111,7 +111,7 @@ impl Slot {
         Ok(true)
     }
 
-    /// Data that are no whole chunk, and how many they are (bytes).
+    /// Data short of a whole chunk, and their number (bytes).
     pub(crate) fn take(&mut self) -> (AlignedBytes, usize) {
         (core::mem::take(&mut self.data), core::mem::take(&mut self.len))
     }
@@ -128,8 +128,8 @@ impl Slot {
             self.compress().map(|cbytes| (cbytes, checksum.digest(&self.chunk[..cbytes])));
     }
 
-    /// Bytes of the chunk. Its room stays: new memory for each chunk would have to be cleared. At
-    /// first it is fresh memory, of which only what is written to has to be had.
+    /// Bytes of the chunk. Its room is kept, since new memory for each chunk would have to be
+    /// cleared. Untouched pages of new room cost no memory.
     fn compress(&mut self) -> Result<usize, blosc_chunk::Error> {
         let needed = max_compressed_len(self.len);
         if self.chunk.len() < needed {
@@ -139,7 +139,7 @@ impl Slot {
     }
 }
 
-/// Whether these parameters make chunks for this format.
+/// Checks that these parameters make chunks for this format.
 fn check(params: &CParams) -> Result<()> {
     match params.target {
         Target::Blosc1_3 | Target::Blosc1_11 | Target::Blosc1_14 => {}

@@ -1,4 +1,4 @@
-//! What can go wrong: sorted by who has to act, then by what is wrong.
+//! The errors of this crate, sorted by the party that has to act, then by the fault.
 
 mod corrupt;
 mod param;
@@ -23,7 +23,7 @@ pub enum Error {
     /// The storage failed.
     #[error("{} at byte {at}: {source}", doing(source))]
     Io {
-        /// Where.
+        /// The position.
         at: u64,
         /// The cause.
         source: io::Error,
@@ -39,22 +39,22 @@ pub enum Error {
     Locked {
         /// The file.
         path: PathBuf,
-        /// Who holds the lock, as far as the system tells.
+        /// The holder of the lock, as far as the system tells.
         holder: Holder,
     },
-    /// Another program, which does not lock, changed the file since it was read. It is as that
-    /// program or the last complete change left it: nothing of this change was made.
+    /// Another program, which does not lock, changed the file since it was read. The file keeps the
+    /// state that that program or the last complete change left; this change wrote nothing.
     #[error("at byte {at}: another program changed the file meanwhile")]
     ChangedByOther {
-        /// Where the first difference is.
+        /// Position of the first difference.
         at: u64,
     },
     /// The file is damaged, cut, or not Bloscpack.
     #[error("at byte {at}: {what}")]
     Corrupt {
-        /// Where the part begins that is wrong.
+        /// Position of the faulty part.
         at: u64,
-        /// What is wrong.
+        /// The fault.
         what: Corrupt,
     },
     /// A chunk cannot be decoded, or not encoded.
@@ -62,7 +62,7 @@ pub enum Error {
     Chunk {
         /// The number of the chunk.
         nchunk: u64,
-        /// Where its header begins.
+        /// Position of its header.
         at: u64,
         /// The cause.
         source: blosc_chunk::Error,
@@ -87,14 +87,14 @@ pub enum Error {
         #[from]
         source: blosc_dtype::Error,
     },
-    /// More memory, output or chunks than the caller allows.
+    /// An operation needs more memory, output or chunks than the caller allows.
     #[error("{needed} {what} needed, the limit is {limit}")]
     Limit {
-        /// What is limited.
+        /// The limited quantity.
         what: Bounded,
-        /// How much is needed.
+        /// The number needed.
         needed: u64,
-        /// How much [`FileLimits`](crate::params::FileLimits) allows.
+        /// The number that [`FileLimits`](crate::params::FileLimits) allows.
         limit: u64,
     },
     /// The request cannot be met.
@@ -102,7 +102,7 @@ pub enum Error {
     Param(#[from] Param),
 }
 
-/// What [`FileLimits`](crate::params::FileLimits) bounds.
+/// The quantities that [`FileLimits`](crate::params::FileLimits) bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Bounded {
@@ -121,7 +121,7 @@ pub enum Bounded {
 }
 
 impl Error {
-    /// Who has to act.
+    /// The party that has to act.
     #[must_use]
     pub fn blame(&self) -> Blame {
         match self {
@@ -179,7 +179,7 @@ impl From<Error> for io::Error {
     }
 }
 
-/// What failed, as far as the error tells: only writing needs room.
+/// The failed operation, as far as the error tells: only writing needs room.
 fn doing(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::StorageFull

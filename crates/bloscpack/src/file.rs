@@ -44,11 +44,11 @@ const MAX_BLOCKWISE_NBYTES: usize = 4 << 20;
 
 /// A file with random access to its chunks and data.
 ///
-/// Opening reads what stands before the chunks. Where the chunks are is taken from the offsets, or
-/// found by a walk over the chunk headers when it is first needed. Reading needs `&self`.
+/// Opening reads the parts before the chunks. The positions of the chunks come from the offsets;
+/// without offsets, the first request walks over the chunk headers. Reading needs `&self`.
 ///
-/// If an append was interrupted, the file is seen as it was before. If another program appends
-/// while the file is open, its data stay those that it had when it was opened.
+/// If an append was interrupted, the file shows its former state. If another program appends while
+/// the file is open, the file keeps the data that it had when it was opened.
 ///
 /// ```
 /// use blosc_io::MemStore;
@@ -73,9 +73,9 @@ pub struct BlpFile<S = FileStore> {
     options: ReadOptions,
     /// Length of the file (bytes).
     len: u64,
-    /// That of the file when it was opened.
+    /// The stamp of the file when it was opened.
     stamp: Option<Stamp>,
-    /// Made by a walk, if one was needed.
+    /// Made by a walk, when one is first needed.
     index: OnceLock<Index>,
 }
 
@@ -102,17 +102,17 @@ impl BlpFile {
 }
 
 impl<S: ReadAt> BlpFile<S> {
-    /// Takes a store that holds a file, and reads everything before the chunks.
+    /// Takes a store that holds a file, and reads the parts before the chunks.
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`], [`Error::UnknownVersion`] or [`Error::MetadataFormat`] if that is not as
-    /// it should be, [`Error::Limit`] or [`Error::Io`].
+    /// [`Error::Corrupt`], [`Error::UnknownVersion`] or [`Error::MetadataFormat`] if those parts
+    /// are damaged or unknown, [`Error::Limit`] or [`Error::Io`].
     pub fn new(store: S) -> Result<Self> {
         Self::with_options(store, ReadOptions::default())
     }
 
-    /// The same with options.
+    /// As [`new`](Self::new), with options.
     ///
     /// # Errors
     ///
@@ -136,8 +136,8 @@ impl<S: ReadAt> BlpFile<S> {
         Ok(file)
     }
 
-    /// What could not be opened may have the header of a release candidate: if all chunks are there
-    /// and nothing else, it has.
+    /// Tries the header of a release candidate on a file that cannot be opened otherwise. The file
+    /// has that header if it consists of exactly the chunks that the header counts.
     fn detect_rc(
         store: Before<S>,
         (len, stamp): (u64, Option<Stamp>),
@@ -162,13 +162,13 @@ impl<S: ReadAt> BlpFile<S> {
         &self.preamble.header
     }
 
-    /// How the metadata are stored, if there are any.
+    /// Storage of the metadata, if there are any.
     #[must_use]
     pub const fn metadata_header(&self) -> Option<&MetadataHeader> {
         self.preamble.metadata_header.as_ref()
     }
 
-    /// The metadata, if there are any and they are not ignored.
+    /// The metadata, unless there are none or they are ignored.
     #[must_use]
     pub const fn metadata(&self) -> Option<&Metadata> {
         self.preamble.metadata.as_ref()
@@ -180,19 +180,19 @@ impl<S: ReadAt> BlpFile<S> {
         self.preamble.offsets.as_ref()
     }
 
-    /// Where the offsets section is (bytes from the start of the file), or would be.
+    /// Position of the offsets section, or of the place for one (bytes from the start of the file).
     #[must_use]
     pub fn offsets_position(&self) -> u64 {
         self.preamble.offsets_at()
     }
 
-    /// Length of the file (bytes). Before an interrupted append, if there was one.
+    /// Length of the file (bytes); after an interrupted append, its former length.
     #[must_use]
     pub const fn file_len(&self) -> u64 {
         self.len
     }
 
-    /// Whether a change was interrupted, so that the file is seen as it was before. The next append
+    /// Whether a change was interrupted, so that the file shows its former state. The next append
     /// or [`recover`](crate::recover) restores it.
     #[must_use]
     pub fn is_interrupted(&self) -> bool {
@@ -203,7 +203,7 @@ impl<S: ReadAt> BlpFile<S> {
     ///
     /// # Errors
     ///
-    /// Those of a walk, if the header does not tell.
+    /// The errors of a walk, if the header does not tell the number.
     pub fn nchunks(&self) -> Result<u64> {
         self.header().nchunks.map_or_else(|| Ok(self.index()?.nchunks()), Ok)
     }
@@ -212,16 +212,16 @@ impl<S: ReadAt> BlpFile<S> {
     ///
     /// # Errors
     ///
-    /// Those of a walk, if the header does not tell.
+    /// The errors of a walk, if the header does not tell the size.
     pub fn nbytes(&self) -> Result<u64> {
         self.header().nbytes().map_or_else(|| Ok(self.index()?.nbytes()), Ok)
     }
 
-    /// Where a chunk begins (bytes from the start of the file).
+    /// Position of a chunk (bytes from the start of the file).
     ///
     /// # Errors
     ///
-    /// [`Param::NoChunk`] if there is none, or those of a walk.
+    /// [`Param::NoChunk`] if there is no such chunk, or the errors of a walk.
     pub fn position(&self, nchunk: u64) -> Result<u64> {
         self.check_number(nchunk)?;
         match self.preamble.position(nchunk) {
@@ -230,7 +230,7 @@ impl<S: ReadAt> BlpFile<S> {
         }
     }
 
-    /// Which of the data a chunk holds (bytes).
+    /// The range of the data that a chunk holds (bytes).
     ///
     /// # Errors
     ///
@@ -252,7 +252,7 @@ impl<S: ReadAt> BlpFile<S> {
         }
     }
 
-    /// The chunk that holds the byte `at` of the data, which must be there.
+    /// The chunk that holds the byte `at` of the data; the caller checked that there is one.
     fn chunk_of(&self, at: u64) -> Result<u64> {
         match self.header().uniform_size() {
             Some(chunksize) if chunksize > 0 => {
@@ -263,17 +263,17 @@ impl<S: ReadAt> BlpFile<S> {
         }
     }
 
-    /// A chunk as it stands in the file, its digest checked.
+    /// A chunk as stored in the file, its digest checked.
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`] or [`Error::Chunk`] if the chunk is not all there or not what the file's
-    /// header and offsets say, [`Param::NoChunk`], [`Error::Limit`] or [`Error::Io`].
+    /// [`Error::Corrupt`] or [`Error::Chunk`] if the chunk is cut or contradicts the file's header
+    /// and offsets, [`Param::NoChunk`], [`Error::Limit`] or [`Error::Io`].
     pub fn packed_chunk(&self, nchunk: u64) -> Result<PackedChunk> {
         self.packed_chunk_in(vec![], nchunk)
     }
 
-    /// The same in a buffer that is left from another chunk.
+    /// As [`packed_chunk`](Self::packed_chunk), in a buffer left from another chunk.
     fn packed_chunk_in(&self, buffer: Vec<u8>, nchunk: u64) -> Result<PackedChunk> {
         let at = self.position(nchunk)?;
         let read = self.read_packed(buffer, nchunk, at);
@@ -302,7 +302,7 @@ impl<S: ReadAt> BlpFile<S> {
         Ok(data)
     }
 
-    /// The data of a chunk, in place of what was in `data`, with a decoder that can be used again.
+    /// Replaces `data` by the data of a chunk, with a reusable decoder.
     ///
     /// # Errors
     ///
@@ -311,26 +311,26 @@ impl<S: ReadAt> BlpFile<S> {
         decode_into(&self.packed_chunk(nchunk)?, data, decoder)
     }
 
-    /// Fills `buf` with the bytes of the file itself from byte `at` on, as they were before an
+    /// Fills `buf` with the stored bytes of the file from byte `at` on, in their state before an
     /// interrupted change.
     ///
     /// # Errors
     ///
-    /// [`Error::Io`], also if the file ends before.
+    /// [`Error::Io`], also if the file ends too early.
     pub fn read_stored_at(&self, at: u64, buf: &mut [u8]) -> Result<()> {
         self.store.read_exact_at(at, buf).map_err(|source| Error::io(at, source))
     }
 
-    /// Fills `buf` with the data from byte `at` on and returns how many bytes there were: fewer
+    /// Fills `buf` with the data from byte `at` on and returns their number: fewer than requested
     /// only at the end.
     ///
-    /// Of each chunk, only the blocks that hold these data are read and decoded. If the file has
-    /// digests and they are checked, which is the default, whole chunks are read, since a digest is
-    /// that of a whole chunk; see [`Mismatch::Ignore`](crate::Mismatch::Ignore).
+    /// Reads and decodes only the blocks of each chunk that hold these data. If the file has
+    /// digests and they are checked, which is the default, reads whole chunks, since a digest
+    /// covers a whole chunk; see [`Mismatch::Ignore`](crate::Mismatch::Ignore).
     ///
     /// # Errors
     ///
-    /// As [`chunk`](Self::chunk). Damage in blocks that are not read is not found.
+    /// As [`chunk`](Self::chunk). Damage in blocks that are not read stays unnoticed.
     pub fn read_at(&self, at: u64, buf: &mut [u8]) -> Result<usize> {
         let nbytes = self.nbytes()?;
         let len = usize::try_from(nbytes.saturating_sub(at)).unwrap_or(usize::MAX).min(buf.len());
@@ -379,7 +379,7 @@ impl<S: ReadAt> BlpFile<S> {
                 Err(ReadError::Io { at, source, .. }) if !self.is_changed() => {
                     return Err(Error::io(at, source));
                 }
-                // Reading the whole chunk tells what is wrong with it.
+                // Reading the whole chunk gives the right error.
                 Ok(None) | Err(_) => {}
             }
         }
@@ -389,8 +389,8 @@ impl<S: ReadAt> BlpFile<S> {
         read.map_err(in_chunk)
     }
 
-    /// The chunk at byte `at` of the file, to read blocks of it; none if its header is not that of
-    /// chunk `nchunk`, or it does not end where the next chunk begins.
+    /// The chunk at byte `at` of the file, to read blocks of it; `None` if its header cannot be
+    /// that of chunk `nchunk`, or if it does not end at the next chunk.
     fn open_chunk<'a>(
         &'a self,
         nchunk: u64,
@@ -412,8 +412,8 @@ impl<S: ReadAt> BlpFile<S> {
     ///
     /// # Errors
     ///
-    /// As [`chunk`](Self::chunk), and those of `each`. Data before an error are passed on, data
-    /// after it are not.
+    /// As [`chunk`](Self::chunk), and the errors of `each`. Data before an error are passed on,
+    /// data after it are not.
     pub fn decode_ordered<E: From<Error>>(
         &self,
         chunks: Range<u64>,
@@ -429,12 +429,12 @@ impl<S: ReadAt> BlpFile<S> {
     }
 
     /// Passes the bytes `range` of the data to `each`, piece by piece in order. Up to 4 MiB are
-    /// read block by block, as by [`read_at`](Self::read_at), and more chunk by chunk.
+    /// read block by block, as by [`read_at`](Self::read_at), longer ranges chunk by chunk.
     ///
     /// # Errors
     ///
-    /// As [`chunk`](Self::chunk), also for bytes that are not there, and those of `each`. Data
-    /// before an error are passed on if they are more than 4 MiB or the range is all data.
+    /// As [`chunk`](Self::chunk), also for bytes past the end, and the errors of `each`. Data
+    /// before an error are passed on if the range exceeds 4 MiB or is all data.
     pub fn decode_range<E: From<Error>>(
         &self,
         range: Range<u64>,
@@ -463,11 +463,11 @@ impl<S: ReadAt> BlpFile<S> {
         })
     }
 
-    /// Writes the data of the chunks to `to`, in order, and returns how many bytes they are.
+    /// Writes the data of the chunks to `to`, in order, and returns their length (bytes).
     ///
-    /// Each thread reads a chunk, decodes it, and writes it when those before it are written, so
-    /// that its data stay in the thread's cache. With
-    /// [`decode_ordered`](Self::decode_ordered) one thread sees all data.
+    /// Each thread reads a chunk, decodes it, and writes it once the chunks before it are written,
+    /// so that its data stay in the thread's cache. With [`decode_ordered`](Self::decode_ordered)
+    /// one thread sees all data.
     ///
     /// # Errors
     ///
@@ -516,16 +516,17 @@ impl<S: ReadAt> BlpFile<S> {
         DataReader::new(self)
     }
 
-    /// Bytes after the last chunk. An append by Bloscpack 0.16.0 can leave some; they mean nothing.
+    /// Bytes after the last chunk. An append by Bloscpack 0.16.0 can leave some; they have no
+    /// meaning.
     ///
     /// # Errors
     ///
-    /// As [`packed_chunk`](Self::packed_chunk) of the last chunk, or those of a walk.
+    /// As [`packed_chunk`](Self::packed_chunk) of the last chunk, or the errors of a walk.
     pub fn trailing_bytes(&self) -> Result<u64> {
         Ok(self.len.saturating_sub(self.chunks_end()?))
     }
 
-    /// Reads the first of these bytes, until `buf` is full or the file ends, and says how many.
+    /// Reads the first of these bytes, until `buf` is full or the file ends; returns their number.
     ///
     /// # Errors
     ///
@@ -534,13 +535,13 @@ impl<S: ReadAt> BlpFile<S> {
         self.input(self.chunks_end()?).up_to(buf)
     }
 
-    /// How it is read.
+    /// The options for reading the file.
     #[must_use]
     pub const fn options(&self) -> &ReadOptions {
         &self.options
     }
 
-    /// Where the last chunk ends (bytes from the start of the file).
+    /// End of the last chunk (bytes from the start of the file).
     pub(crate) fn chunks_end(&self) -> Result<u64> {
         match self.header().nchunks {
             Some(0) => Ok(self.preamble.chunks_at),
@@ -563,7 +564,7 @@ impl<S: ReadAt> BlpFile<S> {
         &self.preamble
     }
 
-    /// The chunks as a walk finds them.
+    /// The index of the chunks, made by a walk.
     pub(crate) fn index(&self) -> Result<&Index> {
         if let Some(index) = self.index.get() {
             return Ok(index);
@@ -595,7 +596,7 @@ impl<S: ReadAt> BlpFile<S> {
     }
 }
 
-/// What a thread needs to decode a chunk.
+/// The buffers that a thread needs to decode a chunk.
 struct WorkerScratch {
     nchunk: u64,
     packed: Vec<u8>,

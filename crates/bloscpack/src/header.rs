@@ -5,7 +5,7 @@ use zerocopy::{FromBytes, IntoBytes};
 use crate::raw::{MAGIC, RawHeader, RawHeader1, RawHeaderRc, RawPrefix};
 use crate::{Checksum, Corrupt, Error, Field, Part, Result};
 
-/// The most data of a chunk (bytes): what Blosc 1 can compress.
+/// The most data of a chunk (bytes): the limit of Blosc 1.
 pub const MAX_CHUNKSIZE: u32 = i32::MAX as u32 - 16;
 
 /// The header of a file.
@@ -15,7 +15,7 @@ pub const MAX_CHUNKSIZE: u32 = i32::MAX as u32 - 16;
 /// * a file with offsets has a known number of chunks, and only such a file has reserved offsets;
 /// * in version 3, `last_chunk` is not larger than `chunk_size` if both are known.
 ///
-/// Fields that a version does not have are as if that version had left them unknown or empty.
+/// Fields that a version lacks have the value for unknown or empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     pub(crate) version: Version,
@@ -27,7 +27,7 @@ pub struct Header {
     pub(crate) last_chunk: Option<u32>,
     pub(crate) nchunks: Option<u64>,
     pub(crate) max_app_chunks: u64,
-    /// Whether bytes that should be 0 were not, where that is no error.
+    /// Whether reserved bytes are set, in a version where that is no error.
     pub(crate) reserved_set: bool,
 }
 
@@ -67,14 +67,14 @@ impl Header {
     /// Bytes that are always enough for [`parse`](Self::parse).
     pub const MAX_LEN: usize = size_of::<RawHeader>();
 
-    /// Bytes that tell how long the header is.
+    /// Bytes that determine the length of the header.
     pub(crate) const PREFIX_LEN: usize = size_of::<RawPrefix>();
 
     /// Reads the header at the start of `bytes`.
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownVersion`], or [`Error::Corrupt`] for whatever contradicts the invariants
+    /// [`Error::UnknownVersion`], or [`Error::Corrupt`] for a contradiction to the invariants
     /// above.
     pub fn parse(bytes: &[u8]) -> Result<Self> {
         let version = Self::version_of(bytes)?;
@@ -87,7 +87,8 @@ impl Header {
         }
     }
 
-    /// Reads the header of a release candidate, which only the caller can tell from the others.
+    /// Reads the header of a release candidate, which only the caller can distinguish from the
+    /// others.
     ///
     /// # Errors
     ///
@@ -112,7 +113,7 @@ impl Header {
         }
     }
 
-    /// The header as version 3 stores it, which is the one version that is written.
+    /// The header in the form of version 3, the only one that is written.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::MAX_LEN] {
         let raw = RawHeader {
@@ -156,28 +157,28 @@ impl Header {
         self.checksum
     }
 
-    /// Bytes of an item as the writer was told, for information: the chunks have their own, and 0
-    /// to 255 occur. `None` in versions that do not store it.
+    /// Bytes of an item by the writer's option, for information: the chunks have their own
+    /// typesize, and 0 to 255 occur. `None` in versions that do not store it.
     #[must_use]
     pub const fn typesize(&self) -> Option<u8> {
         self.typesize
     }
 
-    /// Data in each chunk but the last (bytes), as stored: `None` if not known. In version 2 it is
-    /// 0 for a single chunk.
+    /// Data in each chunk but the last (bytes), as stored: `None` if unknown. In version 2 it is 0
+    /// for a single chunk.
     #[must_use]
     pub const fn chunksize(&self) -> Option<u32> {
         self.chunksize
     }
 
-    /// Data in the last chunk (bytes); `None` if not known. In version 2 it can be larger than
+    /// Data in the last chunk (bytes); `None` if unknown. In version 2 it can be larger than
     /// `chunk_size`.
     #[must_use]
     pub const fn last_chunk(&self) -> Option<u32> {
         self.last_chunk
     }
 
-    /// Number of chunks; `None` if not known, which means all up to the end of the file.
+    /// Number of chunks; `None` if unknown, which means all up to the end of the file.
     #[must_use]
     pub const fn nchunks(&self) -> Option<u64> {
         self.nchunks
@@ -189,7 +190,7 @@ impl Header {
         self.max_app_chunks
     }
 
-    /// Bytes of data in the whole file, if the header tells, and if that is less than 2^64.
+    /// Bytes of data in the whole file, if the header tells and they are less than 2^64.
     #[must_use]
     pub fn nbytes(&self) -> Option<u64> {
         let before_last = match self.nchunks? {
@@ -209,7 +210,7 @@ impl Header {
         self.chunksize.filter(|_| self.version != Version::V2 || self.nchunks != Some(1))
     }
 
-    /// A header of a version that stores nothing but a number of chunks.
+    /// A header of a version that stores only a number of chunks.
     pub(crate) const fn bare(version: Version) -> Self {
         Self {
             version,
@@ -323,7 +324,7 @@ fn check_magic(found: [u8; 4]) -> Result<()> {
 }
 
 fn too_short(bytes: &[u8], needed: usize) -> Error {
-    // What is there is not Bloscpack at all: say so rather than that it is too short.
+    // Says that the file is not Bloscpack, rather than that it is too short.
     match bytes.first_chunk::<4>() {
         Some(&found) if found != MAGIC => Error::corrupt(0, Corrupt::Magic { found }),
         _ => {

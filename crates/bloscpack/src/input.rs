@@ -1,5 +1,5 @@
-//! Reading forward with a known position: cut files become errors that name the part, and no buffer
-//! grows before the bytes for it have come.
+//! Reading forward with a known position: errors of cut files name the part, and a buffer grows
+//! only after its bytes have come.
 
 #![allow(
     clippy::arithmetic_side_effects,
@@ -17,7 +17,7 @@ pub(crate) struct Input<R> {
     source: R,
     /// Position of the next byte.
     at: u64,
-    /// Where the source ends, if that is known beforehand.
+    /// The end of the source, if it is known beforehand.
     end: Option<u64>,
 }
 
@@ -38,7 +38,7 @@ impl<R: Read> Input<R> {
         self.source
     }
 
-    /// Reads until `buf` is full or the source ends, and returns how many bytes.
+    /// Reads until `buf` is full or the source ends, and returns the number of bytes.
     pub(crate) fn up_to(&mut self, buf: &mut [u8]) -> Result<usize> {
         let mut done = 0;
         while let Some(rest) = buf.get_mut(done..).filter(|rest| !rest.is_empty()) {
@@ -60,8 +60,8 @@ impl<R: Read> Input<R> {
         if left == needed { Ok(()) } else { Err(truncated(at, part, needed, left)) }
     }
 
-    /// Puts `first` and the next `len` bytes in the place of what is in `buf`, which grows only if
-    /// they are there.
+    /// Replaces the content of `buf` by `first` and the next `len` bytes; `buf` grows only if they
+    /// exist.
     pub(crate) fn append_to(
         &mut self,
         part: Part,
@@ -77,7 +77,7 @@ impl<R: Read> Input<R> {
         };
         self.check(part, len)?;
         if buf.capacity() < whole {
-            // Unlike `resize`, this does not touch it.
+            // Unlike `resize`, a fresh vector does not touch the memory.
             *buf = vec![0; whole];
         }
         buf.resize(whole, 0);
@@ -91,7 +91,7 @@ impl<R: Read> Input<R> {
         self.check(part, len)?;
         let at = self.at;
         if self.end.is_some() {
-            // The bytes are there: one allocation will do.
+            // The bytes exist, so one allocation is enough.
             buf.reserve(usize::try_from(len).unwrap_or(0));
         }
         let result = self.source.by_ref().take(len).read_to_end(buf);
@@ -110,7 +110,7 @@ impl<R: Read> Input<R> {
         if left == len { Ok(()) } else { Err(truncated(at, part, len, left)) }
     }
 
-    /// Whether `len` more bytes can come, as far as that is known.
+    /// Checks that `len` more bytes can come, as far as that is known.
     pub(crate) fn check(&self, part: Part, len: u64) -> Result<()> {
         let left = self.end.map_or(u64::MAX, |end| end.saturating_sub(self.at));
         if len <= left { Ok(()) } else { Err(truncated(self.at, part, len, left)) }

@@ -1,5 +1,5 @@
-//! What makes a change in place survive a crash: the bytes that it overwrites, kept after the end
-//! of the file until it is complete ("Interrupted changes" in the format document).
+//! The journal of a change in place, for surviving a crash: the overwritten bytes, kept after the
+//! end of the file until the change is complete ("Interrupted changes" in the format document).
 //!
 //! ```text
 //! | live file | .. new data grow here .. | entry, entry, ... | footer |
@@ -8,9 +8,9 @@
 //! footer  "blpkundo", start u64, length before u64, entries u64, CRC-32 of the entries, CRC-32 of the footer
 //! ```
 //!
-//! The journal is on disk before the first byte is overwritten, and cutting the file makes it
-//! disappear. Readers that do not know it see trailing bytes, which mean nothing in this format.
-//! Ours see the file as it was.
+//! The journal is on disk before the first byte is overwritten, and cutting the file removes it.
+//! Other readers see trailing bytes, which have no meaning in this format. This crate shows the
+//! file in its former state.
 
 use core::ops::Range;
 use std::io;
@@ -29,11 +29,11 @@ const MAX_ENTRIES: u64 = 8;
 const COPY_NBYTES: usize = 1 << 16;
 
 const FOOTER_LEN: usize = size_of::<RawFooter>();
-/// Where in it the sum of the bytes before is, its last field (bytes).
+/// Position of its last field, the sum of the bytes before (bytes).
 const CRC_AT: usize = FOOTER_LEN - size_of::<u32>();
 const ENTRY_LEN: u64 = size_of::<RawEntry>() as u64;
 
-/// Bytes of the file before the change, and where they are kept now.
+/// Former bytes of the file, and their position in the journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Kept {
     at: u64,
@@ -41,7 +41,7 @@ struct Kept {
     from: u64,
 }
 
-/// A change that was begun and not completed.
+/// The journal of an interrupted change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Journal {
     len_before: u64,
@@ -69,7 +69,7 @@ impl Journal {
     }
 
     /// Keeps the bytes of `ranges` (position and length) of a file of `len_before` bytes in a
-    /// journal at or after byte `start`, and returns when that is on disk.
+    /// journal at or after byte `start`, and returns when it is on disk.
     pub(crate) fn begin(
         store: &mut dyn WriteAt,
         start: u64,
@@ -98,7 +98,7 @@ impl Journal {
         store.sync(Sync::All)
     }
 
-    /// Makes the file what it was before the change.
+    /// Restores the former content of the file.
     pub(crate) fn roll_back(&self, store: &mut dyn WriteAt) -> io::Result<()> {
         for kept in &self.kept {
             copy(store, kept.from, kept.at, kept.len)?;
@@ -109,14 +109,14 @@ impl Journal {
     }
 }
 
-/// Completes a change: from here on there is no way back.
+/// Completes a change, which cannot be undone afterwards.
 pub(crate) fn commit(store: &mut dyn WriteAt, len: u64) -> io::Result<()> {
     store.sync(Sync::Data)?;
     store.set_len(len)?;
     store.sync(Sync::All)
 }
 
-/// A store as it was before a change that was not completed; the store itself if there was none.
+/// A store in its state before an interrupted change, if there was one.
 #[derive(Debug)]
 pub(crate) struct Before<S> {
     store: S,
@@ -129,12 +129,12 @@ impl<S: ReadAt> Before<S> {
         Ok(Self { store, journal })
     }
 
-    /// Whether there was such a change.
+    /// Whether there was an interrupted change.
     pub(crate) fn is_interrupted(&self) -> bool {
         self.journal.is_some()
     }
 
-    /// The store as it is, until [`refresh`](Self::refresh) looks for a journal.
+    /// The store in its present state, until [`refresh`](Self::refresh) looks for a journal.
     pub(crate) const fn unread(store: S) -> Self {
         Self { store, journal: None }
     }
@@ -145,7 +145,7 @@ impl<S: ReadAt> Before<S> {
         Ok(())
     }
 
-    /// The store as it is.
+    /// The store in its present state.
     pub(crate) const fn store(&self) -> &S {
         &self.store
     }
@@ -193,7 +193,8 @@ impl<S: ReadAt> Before<S> {
 }
 
 impl Journal {
-    /// Where the byte `at` of the former file is kept, and how many are there together.
+    /// The position that now holds byte `at` of the former file, and the number of bytes together
+    /// there.
     fn locate(&self, at: u64) -> (u64, u64) {
         let mut left = self.len_before.saturating_sub(at);
         for kept in &self.kept {

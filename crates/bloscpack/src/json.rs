@@ -1,8 +1,8 @@
-//! Metadata as JSON text, in the very form that Python's `json` module gives it, and back.
+//! Metadata as JSON text, exactly as Python's `json` module prints it, and back.
 //!
-//! Python writes things that are not JSON: `NaN`, `Infinity`, `-Infinity`, and halves of surrogate
-//! pairs. They are read, as `null` and U+FFFD, and never written; the text itself can be had from
-//! [`Metadata::text`](crate::Metadata::text).
+//! Python also writes `NaN`, `Infinity`, `-Infinity`, and halves of surrogate pairs, which are not
+//! JSON. They are read as `null` and U+FFFD, and never written;
+//! [`Metadata::text`](crate::Metadata::text) gives the unchanged text.
 
 #![allow(
     clippy::arithmetic_side_effects,
@@ -17,10 +17,10 @@ use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 use serde_json::{Error, Value};
 
-/// The text of a value: no blanks, only ASCII, floats as Python prints them.
+/// The text of a value: without blanks, only ASCII, floats as Python prints them.
 pub(crate) fn to_text(value: &Value) -> Vec<u8> {
     let mut text = Vec::new();
-    // Neither a vector nor a value of JSON can fail to be written.
+    // Writing a JSON value to a vector cannot fail.
     let _ = value.serialize(&mut Serializer::with_formatter(&mut text, Python));
     text
 }
@@ -59,7 +59,7 @@ impl Formatter for Python {
     }
 }
 
-/// The text with everything replaced that Python writes and JSON does not know.
+/// The text with all of Python's extensions to JSON replaced.
 fn tame(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

@@ -1,6 +1,6 @@
 //! Read, write, append to and verify Bloscpack files (`.blp`).
 //!
-//! Such a file is a sequence of Blosc 1 chunks with their digests, after a header, metadata (JSON)
+//! A `.blp` file is a sequence of Blosc 1 chunks with their digests, after a header, metadata (JSON)
 //! and a table of positions that leaves room for chunks to be appended:
 //!
 //! ```text
@@ -8,19 +8,19 @@
 //!   32       optional   optional           16-byte header and blocks, see blosc-chunk
 //! ```
 //!
-//! This crate implements `docs/formats/bloscpack.md`: versions 1, 2 and 3 for reading, which is all
-//! that the Python package and bcolz ever wrote, and version 3 for writing, which all its
-//! releases since 2013 read.
+//! This crate implements `docs/formats/bloscpack.md`. It reads versions 1, 2 and 3, which are all
+//! that the Python package and bcolz ever wrote. It writes version 3, which all releases since 2013
+//! read.
 //!
 //! | to | use |
 //! |---|---|
 //! | read and write whole files in memory | [`unpack`], [`pack`] |
 //! | read from a pipe | [`Reader`], an [`io::Read`](std::io::Read) of the data |
-//! | read any part, find out, verify | [`BlpFile`] |
+//! | read any part, inspect, verify | [`BlpFile`] |
 //! | write | [`Writer`], an [`io::Write`](std::io::Write) for the data |
 //! | change in place | [`LockedFile`], [`append`], [`rewrite_metadata`] |
-//! | make a new file of an old one, chunks untouched | [`repack`] |
-//! | mend | [`recover`], [`repair_offsets`], [`rescue()`] |
+//! | copy a file with its chunks unchanged | [`repack`] |
+//! | repair, rescue | [`recover`], [`repair_offsets`], [`rescue()`] |
 //! | NumPy arrays and `.npy` files | [`numpy`] |
 //!
 //! ```
@@ -46,11 +46,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Files of strangers: every number is compared with what is there and with [`FileLimits`] before
-//! anything is allocated; digests are checked before chunks are decoded; only one chunk, or
-//! the memory of the [`Budget`], is held at a time.
+//! Files of strangers are safe to read: every number is compared with the file and with
+//! [`FileLimits`] before memory is allocated; digests are checked before chunks are decoded; memory
+//! holds only one chunk, or as many as the [`Budget`] allows.
 //!
-//! What it does not do: chunks are the business of `blosc-chunk`, and it knows no file names.
+//! `blosc-chunk` handles the chunks; file names are the caller's.
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
 #![forbid(unsafe_code)]
 #![cfg_attr(

@@ -1,5 +1,5 @@
-//! A file that one program changes at a time, and that grows by a new file where its table of
-//! offsets is used up.
+//! A file that one program changes at a time. If its table of offsets is used up, a new file with a
+//! larger one replaces it.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -13,8 +13,8 @@ use crate::{
     Reserve, Result, append, repack,
 };
 
-/// A file that is open for changes and locked: other programs that lock wait until it is dropped.
-/// It is a store, so that all functions that change a store change it.
+/// A locked file that is open for changes: other programs that lock wait until it is dropped. It is
+/// a store, so all functions that change a store can change it.
 ///
 /// ```
 /// use blosc_io::LockWait;
@@ -33,21 +33,21 @@ use crate::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Where the system or the file system has no locks, nothing is locked. A change by another program
-/// is an error then as far as it is noticed: [`Error::ChangedByOther`].
+/// If the system or the file system has no locks, the file is not locked. A noticed change by
+/// another program is then an error: [`Error::ChangedByOther`].
 #[derive(Debug)]
 pub struct LockedFile {
     path: PathBuf,
     store: FileStore,
     /// Released after the last write.
     _lock: Lock,
-    /// Or that of a file that took the place of the one that was opened, which is `store`.
+    /// Whether a new file, which is `store`, replaced the one that was opened.
     replaced: bool,
 }
 
 impl LockedFile {
-    /// Opens a file for changes as soon as nobody else has it open so, and removes what a killed
-    /// program left beside it.
+    /// Opens a file for changes as soon as no other program has it open for changes. Removes
+    /// temporary files that a killed program left beside it.
     ///
     /// # Errors
     ///
@@ -58,28 +58,28 @@ impl LockedFile {
         loop {
             let lock = Lock::exclusive(path, wait).map_err(Error::lock)?;
             let store = FileStore::open_rw(path).map_err(Error::open(path))?;
-            // A program that does not lock can have replaced it in between.
+            // A program that does not lock may have replaced the file in between.
             if lock.has_name(path).map_err(|source| Error::io(0, source))? {
-                // Leftovers that stay are harmless.
+                // Leftovers that cannot be removed are harmless.
                 let _ = replace::sweep(path);
                 return Ok(Self { path: path.to_owned(), store, _lock: lock, replaced: false });
             }
         }
     }
 
-    /// As [`append`], also where the offsets are used up: the file is then replaced by one with the
-    /// same chunks and a larger table, in one step, and appended to.
+    /// As [`append`], also if the offsets are used up: a file with the same chunks and a larger
+    /// table then replaces this one in one step, and is appended to.
     ///
     /// # Errors
     ///
-    /// As [`append`]. If the replacement fails, the file is as it was.
+    /// As [`append`]. If the replacement fails, the file keeps its old content.
     pub fn append(
         &mut self,
         mut data: impl Read,
         nbytes: u64,
         options: &AppendOptions,
     ) -> Result<AppendReport> {
-        // Nothing is read from `data` before the plan is made.
+        // `append` reads `data` only after its plan is made, so they are still complete.
         match append(self, &mut data, nbytes, options) {
             Err(Error::Param(Param::NotEnoughSpace { needed, .. })) => {
                 self.enlarge_table(needed, options.durability)?;
@@ -89,11 +89,11 @@ impl LockedFile {
         }
     }
 
-    /// Cuts off the bytes after the last chunk, which mean nothing, and returns their number.
+    /// Cuts off the bytes after the last chunk, which have no meaning, and returns their number.
     ///
     /// # Errors
     ///
-    /// [`Param::NotLast`] if they are a chunk or a file of their own, [`Error::Corrupt`] or
+    /// [`Param::NotLast`] if they are a chunk or a file themselves, [`Error::Corrupt`] or
     /// [`Error::Io`].
     pub fn cut_tail(&mut self) -> Result<u64> {
         crate::recover(self)?;
@@ -111,7 +111,7 @@ impl LockedFile {
         Ok(ntail)
     }
 
-    /// Replaces the file by one with room for `needed` more chunks and more.
+    /// Replaces the file by one with room for more than `needed` additional chunks.
     fn enlarge_table(&mut self, needed: u64, durability: Durability) -> Result<()> {
         let read = ReadOptions::default().offsets(OffsetsUse::Check);
         let file = BlpFile::with_options(&self.store, read)?;
@@ -120,7 +120,7 @@ impl LockedFile {
         let io_error = |source| Error::io(0, source);
         let options = ReplaceOptions { durability, ..ReplaceOptions::default() };
         let replacement = Replacement::file(&self.path, options).map_err(io_error)?;
-        // It is locked before it has the name, so that those who wait go on waiting.
+        // The new file is locked before it gets the name, so that waiting programs keep waiting.
         let new = replacement.handle().map_err(io_error)?;
         let new = repack(&file, new, &RepackOptions::default().reserve(reserve))?;
         drop(file);
@@ -129,7 +129,7 @@ impl LockedFile {
         Ok(())
     }
 
-    /// Whether the file was replaced by one with a larger table.
+    /// Whether a file with a larger table replaced the opened one.
     #[must_use]
     pub const fn is_replaced(&self) -> bool {
         self.replaced
@@ -164,5 +164,5 @@ impl WriteAt for LockedFile {
     }
 }
 
-/// How many times the chunks that are there a new table has room for.
+/// Room in a new table, as a multiple of the present chunks.
 const GROWTH_FACTOR: u64 = 10;

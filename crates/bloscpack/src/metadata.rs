@@ -32,44 +32,44 @@ pub(crate) use encode::Section;
 pub use encode::{MetadataOptions, Room};
 pub use header::{MetadataCodec, MetadataHeader};
 
-/// What a file says about its data: any JSON value, or bytes of another format.
+/// A file's description of its data: any JSON value, or bytes of another format.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Metadata {
     header: MetadataHeader,
-    /// Inflated.
+    /// The uncompressed text.
     text: Vec<u8>,
     value: Option<Value>,
-    /// Where the section begins.
+    /// Position of the section.
     at: u64,
 }
 
 impl Metadata {
-    /// The value, unless the metadata were read with [`MetadataUse::Raw`] and are no JSON. Tokens
-    /// that Python writes against the rules (`NaN`) are `null` here.
+    /// The value, unless the metadata were read with [`MetadataUse::Raw`] and are not JSON.
+    /// Python's tokens outside of JSON (`NaN`) are `null` here.
     #[must_use]
     pub const fn json(&self) -> Option<&Value> {
         self.value.as_ref()
     }
 
-    /// The text as it was serialised, not compressed.
+    /// The serialised text, uncompressed.
     #[must_use]
     pub fn text(&self) -> &[u8] {
         &self.text
     }
 
-    /// How the metadata are stored.
+    /// Storage of the metadata.
     #[must_use]
     pub const fn header(&self) -> &MetadataHeader {
         &self.header
     }
 
-    /// Where the section begins (bytes from the start of the file).
+    /// Position of the section (bytes from the start of the file).
     #[must_use]
     pub const fn position(&self) -> u64 {
         self.at
     }
 
-    /// Reads the section. `None` if it is only to be skipped.
+    /// Reads the section. `None` if it is skipped.
     pub(crate) fn read<R: Read>(
         input: &mut Input<R>,
         limits: &FileLimits,
@@ -94,7 +94,7 @@ impl Metadata {
     }
 }
 
-/// The data of the section, with the right digest.
+/// The data of the section, their digest checked.
 fn read_stored<R: Read>(
     input: &mut Input<R>,
     header: &MetadataHeader,
@@ -123,8 +123,8 @@ fn inflate(header: &MetadataHeader, stored: Vec<u8>, at: u64) -> Result<Vec<u8>>
     let text = match header.codec {
         MetadataCodec::None => stored,
         MetadataCodec::Zlib => {
-            // One byte more shows that the stream goes on, and room for it is needed if there is to
-            // be no text.
+            // One byte more shows whether the stream goes on; it needs room even if the text is
+            // empty.
             let limit = usize::try_from(meta_size).unwrap_or(usize::MAX).saturating_add(1);
             match decompress_to_vec_zlib_with_limit(&stored, limit) {
                 Ok(text) => text,

@@ -1,5 +1,5 @@
-//! NumPy arrays: what the metadata of an array file say, and `.npy` files in and out ("NumPy
-//! arrays" in the format document).
+//! NumPy arrays: the description in the metadata of an array file, and `.npy` files in and out
+//! ("NumPy arrays" in the format document).
 //!
 //! ```
 //! use bloscpack::numpy::{ArrayInfo, NpArray, Order, pack_array, unpack_array};
@@ -40,7 +40,7 @@ pub struct NpArray {
 }
 
 impl NpArray {
-    /// An array of these items, which must be as many bytes as the description says, in its order.
+    /// An array of these items, whose number and order must match the description.
     ///
     /// # Errors
     ///
@@ -56,7 +56,7 @@ impl NpArray {
         &self.info
     }
 
-    /// The items, in the order that [`info`](Self::info) tells.
+    /// The items, in the order of [`info`](Self::info).
     #[must_use]
     pub fn data(&self) -> &[u8] {
         &self.data
@@ -74,12 +74,13 @@ impl NpArray {
 }
 
 impl<S: ReadAt> BlpFile<S> {
-    /// What array the file holds; `None` if it is not marked as one. Its size is that of the data.
+    /// The description of the array in the file; `None` if the file is not marked as one. Its size
+    /// was compared with the data.
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`] or [`Error::Dtype`] if it is marked as one and the description cannot be
-    /// used.
+    /// [`Error::Corrupt`] or [`Error::Dtype`] if the file is marked as an array and the description
+    /// cannot be used.
     pub fn array_info(&self) -> Result<Option<ArrayInfo>> {
         let Some(info) = info_of(self.metadata())? else { return Ok(None) };
         info.check_nbytes(self.nbytes()?)?;
@@ -88,8 +89,8 @@ impl<S: ReadAt> BlpFile<S> {
 }
 
 impl<R: Read> Reader<R> {
-    /// What array the file holds; `None` if it is not marked as one. If the header tells the size
-    /// of the data, it was compared.
+    /// The description of the array in the file; `None` if the file is not marked as one. Its size
+    /// was compared with the data if the header tells theirs.
     ///
     /// # Errors
     ///
@@ -133,10 +134,10 @@ pub fn unpack_array(blp: &[u8]) -> Result<NpArray> {
     read_array(&mut Reader::new(blp)?)
 }
 
-/// These options for a file that holds an array: metadata, `nbytes` and typesize are set from it.
+/// Options for a file that holds an array: its metadata, `nbytes` and typesize come from the array.
 ///
-/// Chunks get whole items: the chunk size is rounded down. Items wider than 255 bytes, which
-/// Bloscpack 0.16.0 refuses to write, are compressed as bytes; it reads them.
+/// Chunks get whole items: the chunk size is rounded down. Items wider than 255 bytes are
+/// compressed as bytes. Bloscpack 0.16.0 refuses to write such items, but reads them.
 ///
 /// # Errors
 ///
@@ -154,8 +155,8 @@ pub fn array_options(info: &ArrayInfo, options: WriteOptions) -> Result<WriteOpt
     Ok(options.chunksize(chunksize).cparams(cparams).metadata(metadata).nbytes(Some(info.nbytes())))
 }
 
-/// A writer for the items of an array, to be written in its order, with the [options for
-/// it](array_options).
+/// A writer with the [options for an array](array_options), which takes the items in the array's
+/// order.
 ///
 /// # Errors
 ///
@@ -179,10 +180,10 @@ pub fn pack_array(array: &NpArray, options: WriteOptions) -> Result<Vec<u8>> {
     Ok(writer.finish()?.into_inner())
 }
 
-/// Items in C order, from Fortran order (the first index runs fastest).
+/// Converts items from Fortran order (the first index runs fastest) to C order.
 fn to_c_order(data: &[u8], info: &ArrayInfo) -> Vec<u8> {
     let itemsize = info.dtype().itemsize();
-    // All sizes were checked to be those of the data.
+    // The size of the array was compared with the data.
     let shape: Vec<usize> =
         info.shape().iter().map(|n| usize::try_from(*n).unwrap_or(usize::MAX)).collect();
     let mut out = Vec::with_capacity(data.len());

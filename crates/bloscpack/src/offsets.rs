@@ -1,4 +1,4 @@
-//! The offsets section: where each chunk begins ("Offsets section" in the format document).
+//! The offsets section: the position of each chunk ("Offsets section" in the format document).
 
 use std::io::Read;
 
@@ -9,7 +9,7 @@ use crate::{Corrupt, Error, FileLimits, Header, OffsetsUse, Part, Result};
 /// Bytes of an entry.
 pub(crate) const ENTRY_LEN: u64 = 8;
 
-/// The entry of a chunk that is not there, or not yet.
+/// The entry of a chunk that does not exist, or not yet.
 pub(crate) const UNSET_OFFSET: i64 = -1;
 
 /// Each byte of such an entry.
@@ -18,10 +18,10 @@ pub(crate) const UNSET_BYTE: u8 = 0xff;
 /// The least bytes of a chunk.
 const MIN_CHUNK_NBYTES: u64 = 16;
 
-/// The positions of the chunks, as the file tells them.
+/// The positions of the chunks by the file's table.
 ///
-/// In one that is set, the positions increase and lie after the table.
-/// Whether chunks are there is checked when they are read.
+/// In a table that is set, the positions increase and lie after the table. Reading a chunk checks
+/// whether it exists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offsets {
     entries: Entries,
@@ -34,19 +34,19 @@ enum Entries {
     Set(Box<[u64]>),
     /// This number of entries of -1.
     Unset(u64),
-    /// Not looked at.
+    /// Not read.
     Ignored(u64),
 }
 
 impl Offsets {
     /// The position of each chunk's header (bytes from the start of the file). `None` if the writer
-    /// did not come to set them, or if they were not to be used.
+    /// was interrupted before it set them, or if the options ignore them.
     #[must_use]
     pub fn positions(&self) -> Option<&[u64]> {
         if let Entries::Set(entries) = &self.entries { Some(entries) } else { None }
     }
 
-    /// Number of entries that are for chunks of the file, set or not.
+    /// Number of entries for chunks of the file, set or not.
     #[must_use]
     pub fn len(&self) -> u64 {
         match &self.entries {
@@ -67,7 +67,7 @@ impl Offsets {
         matches!(self.entries, Entries::Unset(n) if n > 0)
     }
 
-    /// Number of entries kept free for chunks to be appended.
+    /// Number of entries that are free for appended chunks.
     #[must_use]
     pub fn reserved(&self) -> u64 {
         self.reserved
@@ -125,11 +125,11 @@ fn too_long<R: Read>(input: &Input<R>) -> Error {
 struct Table {
     /// Number of the next entry.
     entry: u64,
-    /// Where the section begins.
+    /// The start of the section.
     at: u64,
-    /// Where the chunks begin.
+    /// The start of the chunks.
     min: u64,
-    /// The last position that a chunk can have.
+    /// The last possible position of a chunk.
     max: u64,
     set: Vec<u64>,
     unset: u64,

@@ -22,7 +22,7 @@ pub fn pack(data: &[u8], options: WriteOptions) -> Result<Vec<u8>> {
     Ok(writer.finish()?.into_inner())
 }
 
-/// The data of a file. What follows its last chunk is ignored.
+/// The data of a file. Bytes after its last chunk are ignored.
 ///
 /// # Errors
 ///
@@ -33,7 +33,7 @@ pub fn unpack(blp: &[u8]) -> Result<Vec<u8>> {
     Ok(data)
 }
 
-/// The error of this crate inside an [`io::Error`](std::io::Error), if it is one.
+/// The error of this crate inside an [`io::Error`](std::io::Error), or the I/O error itself.
 pub(crate) fn own(error: std::io::Error) -> Error {
     match error.downcast::<Error>() {
         Ok(error) => error,

@@ -1,4 +1,4 @@
-//! What callers may choose: how a file is read, written and appended to.
+//! Options for reading, writing and appending.
 
 use blosc_chunk::{CParams, DParams, Level, Target};
 use blosc_container::{Budget, checksums::Mismatch};
@@ -14,7 +14,7 @@ blosc_chunk::setters! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct FileLimits {
-        /// Bytes of data in the whole file. Default: any; one chunk at a time is held.
+        /// Bytes of data in the whole file. Default: no limit; memory holds one chunk at a time.
         pub max_nbytes: u64,
         /// Bytes of metadata, stored or inflated. Default: 64 MiB.
         pub max_metadata: u64,
@@ -24,7 +24,7 @@ blosc_chunk::setters! {
 }
 
 impl FileLimits {
-    /// No limits but those of the format.
+    /// No limits except those of the format.
     #[must_use]
     pub const fn none() -> Self {
         Self { max_nbytes: u64::MAX, max_metadata: u64::MAX, max_chunks: u64::MAX }
@@ -38,90 +38,91 @@ impl Default for FileLimits {
 }
 
 blosc_chunk::setters! {
-    /// How to read a file.
+    /// Options for reading a file.
     #[derive(Clone, Debug, Default)]
     #[non_exhaustive]
     pub struct ReadOptions {
-        /// Bounds for the file; those for a chunk are in `dparams`.
+        /// Limits for the file; the limits for a chunk are in `dparams`.
         pub limits: FileLimits,
-        /// How chunks are decoded. Its default refuses chunks of more than 1 GiB of data.
+        /// Parameters for decoding chunks. Their default refuses chunks of more than 1 GiB of data.
         pub dparams: DParams,
-        /// How a read ends where a chunk is not the one that its digest was taken of. With
-        /// [`Mismatch::Ignore`], [`BlpFile::read_at`](crate::BlpFile::read_at) reads no more than
-        /// the blocks that it needs. Default: reading fails.
+        /// The result of reading a chunk that does not match its digest. With [`Mismatch::Ignore`],
+        /// [`BlpFile::read_at`](crate::BlpFile::read_at) reads only the blocks that it needs.
+        /// Default: an error.
         pub mismatch: Mismatch,
-        /// What to do with metadata.
+        /// The treatment of metadata.
         pub metadata: MetadataUse,
-        /// What to do with offsets.
+        /// The treatment of offsets.
         pub offsets: OffsetsUse,
         /// Whether the header may be that of a release candidate.
         pub rc_header: RcHeader,
-        /// Threads that decode, and bytes of chunks and data that are in memory at a time. A single
+        /// Threads that decode, and bytes of chunks and data that memory may hold at a time. One
         /// chunk is always allowed.
         pub budget: Budget,
     }
 }
 
-/// What to do with the metadata section.
+/// The treatment of the metadata section.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MetadataUse {
-    /// It must be whole and JSON.
+    /// It must be complete and JSON.
     #[default]
     Parse,
-    /// It must be whole, and may be of any format: [`Metadata::text`](crate::Metadata::text).
+    /// It must be complete, and may be of any format: [`Metadata::text`](crate::Metadata::text).
     Raw,
     /// It is skipped.
     Ignore,
 }
 
-/// What to do with the offsets section.
+/// The treatment of the offsets section.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OffsetsUse {
-    /// The chunks must be where it says, unless all of it is unset.
+    /// The chunks must be at its positions, unless all of it is unset.
     #[default]
     Check,
-    /// It is skipped: all chunks are found by walking, as Bloscpack 0.16.0 does.
+    /// It is skipped: a walk finds all chunks, as in Bloscpack 0.16.0.
     Ignore,
 }
 
-/// Whether a file may begin with the 8-byte header of the release candidates of 0.1.0. It looks
-/// like that of a later version if there are fewer than four chunks.
+/// Whether a file may begin with the 8-byte header of the release candidates of 0.1.0. That header
+/// looks like one of a later version if there are fewer than four chunks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RcHeader {
-    /// If the file cannot be opened otherwise and is whole when seen as such. Needs random access;
-    /// forward readers take it as `Never`.
+    /// A file that cannot be opened otherwise is tried with this header, and must be complete.
+    /// Needs random access; forward readers take it as `Never`.
     #[default]
     Detect,
-    /// It does.
+    /// The file has this header.
     Assume,
-    /// It does not.
+    /// The file has another header.
     Never,
 }
 
 blosc_chunk::setters! {
-    /// How to write a file. The default is that of Bloscpack 0.16.0: chunks of 1 MiB, Adler-32,
-    /// offsets with a tenfold reserve; BloscLZ at level 7 with shuffle and items of 8 bytes.
+    /// Options for writing a file. The defaults are those of Bloscpack 0.16.0: chunks of 1 MiB,
+    /// Adler-32, offsets with a tenfold reserve; BloscLZ at level 7 with shuffle and items of 8
+    /// bytes.
     #[derive(Clone, Debug)]
     #[non_exhaustive]
     pub struct WriteOptions {
-        /// Data of a chunk (bytes). A single smaller chunk sets the size for chunks to be appended.
+        /// Data of a chunk (bytes). A single smaller chunk determines the size of appended chunks.
         pub chunksize: u32,
         /// The checksum of the chunks.
         pub checksum: Checksum,
         /// Whether to write offsets. They need a destination that can seek and a known `nbytes`.
         pub offsets: bool,
-        /// How many offsets to keep free for appending.
+        /// The number of offsets to keep free for appending.
         pub reserve: Reserve,
         /// The metadata, if any. `null` means none, as in Bloscpack 0.16.0.
         pub metadata: Option<Value>,
-        /// How metadata are stored.
+        /// Options for storing the metadata.
         pub metadata_options: MetadataOptions,
-        /// How chunks are compressed: codec, level, filters, typesize; by default as Bloscpack
-        /// 0.16.0 does. The target must be one of Blosc 1.
+        /// Compression of chunks: codec, level, filters, typesize; by default those of
+        /// Bloscpack 0.16.0. The target must be one of Blosc 1.
         pub cparams: CParams,
         /// Bytes of data that will be written, if known.
         pub nbytes: Option<u64>,
-        /// Threads that compress, and bytes of chunks and data that are in memory at a time. The
+        /// Threads that compress, and bytes of chunks and data that memory may hold at a time. The
         /// bytes of the file do not depend on it.
         pub budget: Budget,
     }
@@ -143,7 +144,7 @@ impl Default for WriteOptions {
     }
 }
 
-/// How many offsets to keep free for appending.
+/// The number of offsets to keep free for appending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reserve {
     /// A multiple of the number of chunks.
@@ -159,7 +160,7 @@ impl Default for Reserve {
 }
 
 impl Reserve {
-    /// The reserve for `nchunks` chunks, cut where the sum would not fit an `i64`.
+    /// The reserve for `nchunks` chunks, limited so that the sum fits an `i64`.
     pub(crate) fn entries(self, nchunks: u64) -> u64 {
         let wanted = match self {
             Self::Times(factor) => nchunks.saturating_mul(factor),
@@ -175,5 +176,5 @@ pub(crate) fn default_cparams() -> CParams {
     CParams::default().target(Target::Blosc1_14).clevel(level)
 }
 
-/// Data of a chunk unless something else is said: 1 MiB.
+/// Default data of a chunk: 1 MiB.
 pub const DEFAULT_CHUNKSIZE: u32 = 1 << 20;

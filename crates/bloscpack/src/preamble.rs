@@ -1,4 +1,4 @@
-//! All that stands before the chunks: header, metadata and offsets.
+//! The parts before the chunks: header, metadata and offsets.
 
 #![allow(
     clippy::arithmetic_side_effects,
@@ -12,15 +12,15 @@ use crate::input::Input;
 use crate::metadata::MetadataHeader;
 use crate::{Header, Metadata, Offsets, Part, RcHeader, ReadOptions, Result, offsets};
 
-/// What stands before the chunks, checked as far as it can be without them.
+/// The parts before the chunks, checked as far as possible without the chunks.
 #[derive(Clone, Debug)]
 pub(crate) struct Preamble {
     pub(crate) header: Header,
-    /// Also where the metadata were skipped.
+    /// Present even if the metadata are skipped.
     pub(crate) metadata_header: Option<MetadataHeader>,
     pub(crate) metadata: Option<Metadata>,
     pub(crate) offsets: Option<Offsets>,
-    /// Where the first chunk begins.
+    /// The start of the first chunk.
     pub(crate) chunks_at: u64,
 }
 
@@ -38,12 +38,12 @@ impl Preamble {
         Ok(Self { header, metadata_header, metadata, offsets, chunks_at: input.position() })
     }
 
-    /// Where the offsets section is, or would be.
+    /// Position of the offsets section, or of the place for one.
     pub(crate) fn offsets_at(&self) -> u64 {
         self.chunks_at.saturating_sub(offsets::section_len(&self.header).unwrap_or(0))
     }
 
-    /// The position that the offsets say for a chunk.
+    /// The position of a chunk by the offsets.
     pub(crate) fn position(&self, nchunk: u64) -> Option<u64> {
         let positions = self.offsets.as_ref()?.positions()?;
         positions.get(usize::try_from(nchunk).ok()?).copied()
@@ -67,7 +67,7 @@ fn read_header<R: Read>(input: &mut Input<R>, rc_header: RcHeader) -> Result<Hea
 }
 
 impl<R: Read> Input<R> {
-    /// Whether as many chunks can follow as the header says.
+    /// Checks that the header's number of chunks fits into the file.
     pub(crate) fn check_chunks(&self, preamble: &Preamble) -> Result<()> {
         let nchunks = preamble.header.nchunks.unwrap_or(0);
         self.check(Part::Chunk, nchunks.saturating_mul(preamble.min_chunk_len()))

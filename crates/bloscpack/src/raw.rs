@@ -8,7 +8,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 /// Bytes 0..4 of every file.
 pub const MAGIC: [u8; 4] = *b"blpk";
 
-/// Bytes 0..8 of every file but those of the first release candidates.
+/// Bytes 0..8 of every file except those of the first release candidates.
 #[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Clone, Copy, Debug)]
 #[repr(C)]
 pub struct RawPrefix {
@@ -62,7 +62,7 @@ blosc_chunk::raw_struct! {
         pub options: u8 => Code,
         /// 0x06  Id of the checksum of the chunks.
         pub checksum: u8 => Code,
-        /// 0x07  Bytes of an item, as the writer was told.
+        /// 0x07  Bytes of an item, by the writer's option.
         pub typesize: u8 => Unsigned,
         /// 0x08  Data in each chunk but the last (bytes), or -1.
         pub chunk_size: I32 => Signed,
@@ -86,7 +86,7 @@ blosc_chunk::raw_struct! {
         pub meta_options: u8 => Unsigned,
         /// 0x09  Id of the checksum of the stored text.
         pub meta_checksum: u8 => Code,
-        /// 0x0a  0: as it is; 1: zlib.
+        /// 0x0a  0: uncompressed; 1: zlib.
         pub meta_codec: u8 => Code,
         /// 0x0b  Requested level, 0 to 9.
         pub meta_level: u8 => Unsigned,
@@ -104,11 +104,11 @@ blosc_chunk::raw_struct! {
 blosc_chunk::raw_struct! {
     40 bytes, offsets from 0 at the start of "the struct";
 
-    /// The end of a journal, which is at the end of a file whose change was interrupted.
+    /// The end of a journal, which ends a file whose change was interrupted.
     pub struct RawJournalFooter {
         /// 0x00  `blpkundo`.
         pub magic: [u8; 8] => Text,
-        /// 0x08  Where the entries begin.
+        /// 0x08  Position of the entries.
         pub start: U64 => Unsigned,
         /// 0x10  Length of the file before the change.
         pub len_before: U64 => Unsigned,
@@ -126,7 +126,7 @@ blosc_chunk::raw_struct! {
 
     /// An entry of a journal; the overwritten bytes follow.
     pub struct RawJournalEntry {
-        /// 0x0  Where the bytes were.
+        /// 0x0  Former position of the bytes.
         pub at: U64 => Unsigned,
         /// 0x8  Number of bytes.
         pub len: U64 => Unsigned,

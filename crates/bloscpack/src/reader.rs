@@ -1,4 +1,4 @@
-//! Reading forward, from a pipe if need be ("Reader algorithm" in the format document).
+//! Reading forward, also from a pipe ("Reader algorithm" in the format document).
 
 #![allow(
     clippy::arithmetic_side_effects,
@@ -18,7 +18,7 @@ use crate::{Corrupt, Error, Header, Metadata, Offsets, PackedChunk, ReadOptions,
 
 /// Reads a file from front to back, without seeking.
 ///
-/// It is an [`io::Read`] of the data. [`next_chunk`](Self::next_chunk) gives the chunks as they are
+/// It is an [`io::Read`] of the data. [`next_chunk`](Self::next_chunk) gives the stored chunks
 /// instead; use one or the other. For random access see [`BlpFile`](crate::BlpFile).
 ///
 /// ```
@@ -35,23 +35,23 @@ use crate::{Corrupt, Error, Header, Metadata, Offsets, PackedChunk, ReadOptions,
 pub struct Reader<R> {
     walk: Walk<R>,
     decoding: Decoding,
-    /// Data of the present chunk, and how much of it was read.
+    /// Data of the current chunk, and the number of bytes read from them.
     data: Vec<u8>,
     read: usize,
 }
 
 impl<R: Read> Reader<R> {
-    /// Reads everything before the chunks.
+    /// Reads the parts before the chunks.
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`], [`Error::UnknownVersion`] or [`Error::MetadataFormat`] if it is not as
-    /// it should be, [`Error::Limit`] or [`Error::Io`].
+    /// [`Error::Corrupt`], [`Error::UnknownVersion`] or [`Error::MetadataFormat`] if those parts
+    /// are damaged or unknown, [`Error::Limit`] or [`Error::Io`].
     pub fn new(source: R) -> Result<Self> {
         Self::with_options(source, ReadOptions::default())
     }
 
-    /// The same with options.
+    /// As [`new`](Self::new), with options.
     ///
     /// # Errors
     ///
@@ -70,7 +70,7 @@ impl<R: Read> Reader<R> {
         &self.walk.preamble.header
     }
 
-    /// The metadata, if there are any and they are not ignored.
+    /// The metadata, unless there are none or they are ignored.
     #[must_use]
     pub const fn metadata(&self) -> Option<&Metadata> {
         self.walk.preamble.metadata.as_ref()
@@ -82,12 +82,12 @@ impl<R: Read> Reader<R> {
         self.walk.preamble.offsets.as_ref()
     }
 
-    /// The next chunk as it stands in the file, its digest checked; `None` after the last one.
+    /// The next chunk as stored in the file, its digest checked; `None` after the last one.
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`] or [`Error::Chunk`] if the chunk is not all there or not what the file's
-    /// header says, [`Error::Limit`] or [`Error::Io`].
+    /// [`Error::Corrupt`] or [`Error::Chunk`] if the chunk is cut or contradicts the file's header,
+    /// [`Error::Limit`] or [`Error::Io`].
     pub fn next_chunk(&mut self) -> Result<Option<PackedChunk>> {
         self.walk.next()
     }
@@ -102,8 +102,8 @@ impl<R: Read> Reader<R> {
         Ok(next.map(|(_, data)| data))
     }
 
-    /// Writes all data that are left to `to` and returns how many bytes they are. What is decoded
-    /// next is read and decoded meanwhile.
+    /// Writes all remaining data to `to` and returns their length (bytes). Reads and decodes the
+    /// next chunks meanwhile.
     ///
     /// # Errors
     ///
@@ -122,14 +122,14 @@ impl<R: Read> Reader<R> {
         Ok(written)
     }
 
-    /// Position of the next byte that is read (bytes from the start of the file). After the last
-    /// chunk this is where trailing bytes would begin.
+    /// Position of the next byte to read (bytes from the start of the file). After the last chunk,
+    /// any trailing bytes begin here.
     #[must_use]
     pub fn position(&self) -> u64 {
         self.walk.input.position()
     }
 
-    /// The source, at the position that was reached.
+    /// The source, at its present position.
     pub fn into_inner(self) -> R {
         self.walk.input.into_inner()
     }
@@ -151,7 +151,7 @@ impl<R: Read> Read for Reader<R> {
     }
 }
 
-/// Goes from chunk to chunk and checks that they are those that the header announces.
+/// Goes from chunk to chunk and checks them against the header.
 #[derive(Debug)]
 pub(crate) struct Walk<R> {
     pub(crate) input: Input<R>,
@@ -196,7 +196,7 @@ impl<R: Read> Walk<R> {
         Ok(Some(chunk))
     }
 
-    /// The file ends at byte `at`, after a chunk.
+    /// Checks the end of the file, at byte `at` after a chunk.
     fn end(&self, at: u64) -> Result<()> {
         let corrupt = |what| Error::corrupt(at, what);
         match (self.preamble.header.nchunks, self.next.checked_sub(1)) {
@@ -209,7 +209,7 @@ impl<R: Read> Walk<R> {
     }
 }
 
-/// Whether chunk `nchunk`, which is at byte `at`, is where the offsets say.
+/// Checks that chunk `nchunk`, at byte `at`, is at its offset.
 pub(crate) fn check_position(preamble: &Preamble, nchunk: u64, at: u64) -> Result<()> {
     match preamble.position(nchunk) {
         Some(offset) if offset != at => {
@@ -219,7 +219,7 @@ pub(crate) fn check_position(preamble: &Preamble, nchunk: u64, at: u64) -> Resul
     }
 }
 
-/// Whether the caller allows as many data as the header announces.
+/// Checks that the caller allows all data that the header announces.
 pub(crate) fn check_total(header: &Header, options: &ReadOptions) -> Result<()> {
     header.nbytes().map_or(Ok(()), |nbytes| within(nbytes, options))
 }

@@ -1,5 +1,4 @@
-//! A new file with the chunks of another one, moved without being compressed again; and offsets
-//! made anew.
+//! Copying chunks to a new file without recompressing them, and rebuilding offsets.
 
 #![allow(
     clippy::arithmetic_side_effects,
@@ -20,8 +19,8 @@ use crate::{
 };
 
 blosc_chunk::setters! {
-    /// What to change on the way. The default keeps checksum and metadata and writes offsets with a
-    /// tenfold reserve.
+    /// Changes to make while copying. The default keeps checksum and metadata and writes offsets
+    /// with a tenfold reserve.
     #[derive(Clone, Debug)]
     #[non_exhaustive]
     pub struct RepackOptions {
@@ -29,7 +28,7 @@ blosc_chunk::setters! {
         pub checksum: Option<Checksum>,
         /// Whether to write offsets.
         pub offsets: bool,
-        /// How many offsets to keep free for appending.
+        /// The number of offsets to keep free for appending.
         pub reserve: Reserve,
         /// The metadata.
         pub metadata: NewMetadata,
@@ -39,12 +38,12 @@ blosc_chunk::setters! {
 /// The metadata of a new file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum NewMetadata {
-    /// Those of the old one, of whatever format.
+    /// The metadata of the old file, in any format.
     #[default]
     Keep,
     /// None.
     Remove,
-    /// These.
+    /// These metadata.
     Set(Value, MetadataOptions),
 }
 
@@ -61,9 +60,9 @@ impl Default for RepackOptions {
 
 /// Writes the chunks of a file of any version to a new one of version 3.
 ///
-/// This gives a file more room for appending, brings old versions up to date and drops the bytes
-/// that an append left after the chunks. If the chunks are not of one size, the new header does not
-/// tell it, and each may have any.
+/// This gives a file more room for appending, updates old versions and drops bytes that an append
+/// left after the chunks. If the chunks differ in size, the new header gives no size, and each
+/// chunk may have any.
 ///
 /// ```
 /// use std::io::Cursor;
@@ -104,7 +103,7 @@ pub fn repack<S: ReadAt, W: Write + Seek>(
     writer.finish()
 }
 
-/// The typesize in the header, or that of the first chunk for versions without.
+/// The typesize in the header; in versions without one, that of the first chunk.
 fn typesize<S: ReadAt>(file: &BlpFile<S>) -> Result<u8> {
     match file.header().typesize {
         Some(typesize) => Ok(typesize),
@@ -113,10 +112,10 @@ fn typesize<S: ReadAt>(file: &BlpFile<S>) -> Result<u8> {
     }
 }
 
-/// The sizes of chunks as a header of version 3 tells them.
+/// The sizes of chunks in the form of a version 3 header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sizes {
-    /// Without an empty last chunk, as old versions had.
+    /// Leaves out the empty last chunk of old versions.
     pub(crate) nchunks: u64,
     first: u64,
     last: u64,
@@ -134,7 +133,7 @@ impl Sizes {
             if found.nchunks == 0 {
                 found.first = size;
             }
-            // The one before is not the last one, so it should be like the first.
+            // The previous chunk is not the last one, so its size must be that of the first.
             found.differ |= found.nchunks > 0 && found.last != found.first;
             found.last = size;
             found.nchunks += 1;
@@ -162,19 +161,17 @@ impl Sizes {
     }
 }
 
-/// Sets the offsets of a file to where its chunks are, the reserve to free, and returns the number
-/// of chunks.
+/// Sets the offsets of a file to the positions of its chunks, frees the reserve, and returns the
+/// number of chunks.
 ///
-/// For files whose writer was interrupted after the last chunk, or whose offsets are damaged. The
-/// file keeps its length: a table that does not fit into it is an error.
+/// This is for files whose writer was interrupted after the last chunk, or whose offsets are
+/// damaged. The file keeps its length: a table that does not fit into it is an error.
 ///
 /// # Errors
 ///
-/// [`Param::NotAppendable`] if the file has no offsets, or what stands against walking over its
-/// chunks.
+/// [`Param::NotAppendable`] if the file has no offsets, or the errors of the walk over its chunks.
 pub fn repair_offsets<S: WriteAt>(store: &mut S) -> Result<u64> {
-    // What an interrupted change leaves can itself be a file with an interrupted change: only
-    // damage makes that.
+    // Damage can make the restored file another one with an interrupted change.
     while crate::recover(store)? {}
     let file = BlpFile::with_options(&*store, ReadOptions::default().offsets(OffsetsUse::Ignore))?;
     if !file.header().offsets {

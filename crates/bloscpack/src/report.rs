@@ -1,4 +1,4 @@
-//! What [`BlpFile::verify`](crate::BlpFile::verify) is told and what it finds.
+//! The options, the progress and the report of [`BlpFile::verify`](crate::BlpFile::verify).
 
 pub use blosc_container::report::{BadChunk, Progress, VerifyOptions};
 

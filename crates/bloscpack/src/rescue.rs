@@ -1,5 +1,5 @@
-//! What can still be read of a damaged or cut file: chunks describe themselves ("Interrupted files"
-//! in the format document).
+//! Reading the intact parts of a damaged or cut file: chunks describe themselves ("Interrupted
+//! files" in the format document).
 
 #![allow(
     clippy::arithmetic_side_effects,
@@ -30,24 +30,24 @@ use crate::{
 
 use scan::Scan;
 
-/// The most chunks that are put at their positions; their number comes from a damaged file.
+/// The most chunks that are put at their positions, as their number comes from a damaged file.
 const MAX_NCHUNKS: u64 = 1 << 22;
 
-/// What [`rescue`] found.
+/// The findings of [`rescue`].
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Rescue {
     /// The header, if it can be read.
     pub header: Option<Header>,
-    /// The metadata, if there are any and they can be read.
+    /// The metadata, if they exist and can be read.
     pub metadata: Option<Metadata>,
-    /// The chunks that are intact, in the order of the file.
+    /// The intact chunks, in the order of the file.
     pub chunks: Vec<Rescued>,
-    /// Parts after the header that are no intact chunks (bytes from the start of the file).
+    /// Parts after the header without intact chunks (bytes from the start of the file).
     pub lost: Vec<Range<u64>>,
     /// Whether the file does not begin with the magic, although a header follows.
     pub lost_magic: bool,
-    /// What chunks were allowed.
+    /// The limits of chunks.
     pub(crate) limits: blosc_chunk::Limits,
 }
 
@@ -58,7 +58,7 @@ pub struct Rescued {
     /// The number of the chunk, if it is known: from the offsets, or because no chunk before it is
     /// missing.
     pub nchunk: Option<u64>,
-    /// Where it begins (bytes from the start of the file).
+    /// Its position (bytes from the start of the file).
     pub at: u64,
     /// Its size, without digest (bytes).
     pub cbytes: u64,
@@ -66,15 +66,15 @@ pub struct Rescued {
     pub nbytes: u64,
 }
 
-/// Looks for intact chunks in a damaged file: walks from where the chunks should begin, and after
-/// something that is no chunk goes on where the offsets say, or searches byte by byte. Every chunk
-/// that is found was decoded, and its digest is right if the header says which kind it is.
+/// Looks for intact chunks in a damaged file. Walks from the expected start of the chunks. After
+/// bytes that are no chunk, goes on at the next offset, or searches byte by byte. Every found chunk
+/// was decoded, and its digest is right if the header names the kind.
 ///
-/// A chunk with more data than the limits of `dparams` allow (1 GiB by default) counts as lost. So
-/// much memory may be needed for a moment, as anything can look like a chunk until it is decoded.
+/// A chunk with more data than the limits of `dparams` allow (1 GiB by default) counts as lost. The
+/// scan may need that much memory for a moment, as any bytes can look like a chunk until they are
+/// decoded.
 ///
-/// The time is bounded by a multiple of the length of the file; if that is used up, the rest counts
-/// as lost.
+/// A multiple of the file's length bounds the time; once it is used up, the rest counts as lost.
 ///
 /// ```
 /// use blosc_chunk::DParams;
@@ -102,7 +102,8 @@ pub fn rescue<S: ReadAt>(store: &S, dparams: &DParams) -> Result<Rescue> {
 }
 
 impl Rescue {
-    /// Whether the metadata and all chunks are there that the header announces, and nothing else.
+    /// Whether the file has the metadata and all chunks that the header announces, and no lost
+    /// part.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         let announced = self.header.and_then(|header| header.nchunks);
@@ -110,15 +111,15 @@ impl Rescue {
         has_chunks && !self.lost_metadata()
     }
 
-    /// Whether the header says that there are metadata, and they cannot be read.
+    /// Whether the header announces metadata that cannot be read.
     #[must_use]
     pub fn lost_metadata(&self) -> bool {
         self.metadata.is_none() && self.header.is_some_and(|header| header.metadata)
     }
 
-    /// What became of each chunk that the header announces; where it does not, or where numbers
-    /// are not known, of those that were found, and then as many lost ones as are missing. A chunk
-    /// whose number is not known is doubtful.
+    /// The state of each chunk that the header announces. If it announces none, or if numbers are
+    /// unknown, the states of the found chunks, and then one lost chunk for each missing one. A
+    /// chunk with an unknown number is doubtful.
     #[must_use]
     pub fn states(&self) -> Vec<ChunkState> {
         let announced = self.header.and_then(|header| header.nchunks).unwrap_or(0);
@@ -145,22 +146,22 @@ impl Rescue {
         self.states().iter().filter(|found| **found == state).count() as u64
     }
 
-    /// Whether the position of every chunk that was found is known, and the sizes of those that are
-    /// missing: they can be filled.
+    /// Whether all positions of found chunks and all sizes of missing ones are known, so that
+    /// missing chunks can be filled.
     #[must_use]
     pub fn has_positions(&self) -> bool {
         self.places().is_some()
     }
 
-    /// Writes the data of the chunks, with those of missing ones filled, and returns how many bytes
-    /// they are. Where positions are not known, and with [`Fill::Cut`], what was found moves
+    /// Writes the data of the chunks, with the missing ones filled, and returns their length
+    /// (bytes). If positions are unknown, and with [`Fill::Cut`], the found chunks move together.
     /// together.
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`] for more than `max_filled` bytes of fill: their number comes from a damaged
-    /// file. [`Param::Fill`] for a fill that does not suit the items; [`Error::Io`]; others only if
-    /// the file has changed.
+    /// [`Error::Limit`] for more than `max_filled` bytes of fill, since their number comes from a
+    /// damaged file. [`Param::Fill`] for a fill that does not suit the items; [`Error::Io`]; others
+    /// only if the file has changed.
     pub fn write_data<S: ReadAt>(
         &self,
         store: &S,
@@ -186,12 +187,12 @@ impl Rescue {
         Ok(written)
     }
 
-    /// Writes the chunks to a new file of version 3, as they are, with the metadata, and returns
-    /// how many bytes of its data are fill.
+    /// Writes the unchanged chunks and the metadata to a new file of version 3, and returns the
+    /// number of filled bytes in its data.
     ///
-    /// Missing chunks are filled, so that the others stay at their positions. Where positions are
-    /// not known, and with [`Fill::Cut`], what was found moves together; the metadata are left out
-    /// then if they describe an array and something is missing, since its shape would not hold.
+    /// Missing chunks are filled, so that the others keep their positions. If positions are
+    /// unknown, and with [`Fill::Cut`], the found chunks move together. Metadata of an array are
+    /// left out then if any data are missing, since its shape would be wrong.
     ///
     /// # Errors
     ///
@@ -233,7 +234,7 @@ impl Rescue {
         Ok((writer.finish()?, filled))
     }
 
-    /// Whether the metadata describe what [`write_blp`](Self::write_blp) writes.
+    /// Whether the metadata describe the output of [`write_blp`](Self::write_blp).
     #[must_use]
     pub fn keeps_metadata(&self, fill: &Fill) -> bool {
         let is_array = !matches!(info_of(self.metadata.as_ref()), Ok(None));
@@ -261,8 +262,8 @@ impl Rescue {
         }
     }
 
-    /// The chunks with their numbers, and how many there were; `None` where the number of one, or
-    /// the size of a missing one, is not known.
+    /// The chunks with their numbers, and the number of all chunks; `None` if the number of a chunk
+    /// or the size of a missing one is unknown.
     fn places(&self) -> Option<(Vec<(u64, &Rescued)>, u64)> {
         let nchunks = self.header?.nchunks?;
         let numbers = self.numbers(nchunks);
@@ -280,7 +281,7 @@ impl Rescue {
         is_possible.then_some((chunks, nchunks))
     }
 
-    /// The number of each chunk. The last ones, which end where the file does, are counted back.
+    /// The number of each chunk. The last chunks, which end with the file, are counted backwards.
     fn numbers(&self, nchunks: u64) -> Vec<Option<u64>> {
         let mut numbers: Vec<Option<u64>> = self.chunks.iter().map(|chunk| chunk.nchunk).collect();
         let last_lost = self.lost.last().map_or(0, |range| range.end);
@@ -322,7 +323,7 @@ impl Rescue {
         }
     }
 
-    /// The data in the place of those that are lost.
+    /// The data in place of the lost ones.
     fn filling(&self, fill: &Fill) -> Result<Filling> {
         let item = match fill {
             Fill::NaN => self.nan()?,
@@ -343,7 +344,7 @@ impl Rescue {
         Some(info.dtype().itemsize())
     }
 
-    /// Not a number, in the type of the array.
+    /// NaN in the type of the array.
     fn nan(&self) -> Result<Vec<u8>> {
         let info = info_of(self.metadata.as_ref()).ok().flatten();
         let scalar = info.as_ref().and_then(|info| info.dtype().scalar());
@@ -363,10 +364,10 @@ impl Rescue {
     }
 }
 
-/// The chunks of the new file, of which a damaged header may claim very many.
+/// The chunks of the new file; a damaged header may claim very many.
 struct Plan<'a> {
     rescue: &'a Rescue,
-    /// The chunks with a number, and how many there are in all; without numbers, all found chunks
+    /// The chunks with a number, and the number of all chunks; without numbers, all found chunks
     /// move together.
     numbered: Option<(Vec<(u64, &'a Rescued)>, u64)>,
 }
@@ -393,7 +394,7 @@ impl<'a> Plan<'a> {
 #[derive(Clone, Copy)]
 enum Place<'a> {
     Found(&'a Rescued),
-    /// One that is missing, whose data begin at byte `start` of all data.
+    /// A missing chunk, whose data begin at byte `start` of all data.
     Missing {
         start: u64,
         nbytes: u64,
@@ -416,7 +417,7 @@ impl Place<'_> {
     }
 }
 
-/// Where the chunks are read from again.
+/// A source that reads the chunks again.
 struct Source<S> {
     view: Before<S>,
     rule: Header,

@@ -1,5 +1,5 @@
-//! How data are divided into chunks, and whether a chunk has the size that the header says ("How a
-//! writer divides its input" and "Chunks" in the format document).
+//! The division of data into chunks, and the check of chunk sizes against the header ("How a writer
+//! divides its input" and "Chunks" in the format document).
 
 use crate::header::{MAX_CHUNKSIZE, Version};
 use crate::{Corrupt, Header, Param};
@@ -13,13 +13,13 @@ pub(crate) struct Division {
 }
 
 impl Division {
-    /// Divides `nbytes` into chunks of `chunk_size`. No data are one chunk without data, and few
-    /// data set the size.
+    /// Divides `nbytes` into chunks of `chunk_size`. No data make one chunk without data; less than
+    /// a chunk of data reduces the chunk size.
     pub(crate) fn new(nbytes: u64, chunksize: u32) -> Result<Self, Param> {
         if !(1..=MAX_CHUNKSIZE).contains(&chunksize) {
             return Err(Param::ChunkSize { chunksize: chunksize.into(), max: MAX_CHUNKSIZE });
         }
-        // If the data are fewer than a chunk, they fit.
+        // Data shorter than a chunk fit an `u32`.
         let chunksize = u32::try_from(nbytes).map_or(chunksize, |nbytes| nbytes.min(chunksize));
         let last_chunk = nbytes.checked_rem(chunksize.into()).unwrap_or(0);
         Ok(Self {
@@ -42,7 +42,7 @@ impl Division {
 #[derive(Clone, Debug)]
 pub(crate) struct SizeCheck {
     header: Header,
-    /// The chunk before, if no other may follow it, and how many bytes it has.
+    /// The number and the size in bytes of the last chunk, after which no other may follow.
     ended: Option<(u64, u32)>,
 }
 
@@ -51,7 +51,7 @@ impl SizeCheck {
         Self { header, ended: None }
     }
 
-    /// Whether chunk `nchunk`, which comes next, may have `nbytes` of data.
+    /// Checks that chunk `nchunk`, the next one, may have `nbytes` of data.
     pub(crate) fn next(&mut self, nchunk: u64, nbytes: u32) -> Result<(), Corrupt> {
         if let Some((nchunk, nbytes)) = self.ended {
             let expected = self.header.uniform_size().unwrap_or(0);
@@ -63,8 +63,8 @@ impl SizeCheck {
         Ok(())
     }
 
-    /// Whether the chunks may end after chunk `nchunk` with `nbytes`, if the header does not tell
-    /// how many there are.
+    /// Checks that the chunks may end after chunk `nchunk` with `nbytes`, if the header does not
+    /// give their number.
     pub(crate) fn check_last(&self, nchunk: u64, nbytes: u32) -> Result<(), Corrupt> {
         match (self.header.nchunks, self.header.last_chunk) {
             (None, Some(last_chunk)) if last_chunk != nbytes => {
@@ -75,7 +75,7 @@ impl SizeCheck {
     }
 }
 
-/// What can come after a chunk.
+/// The chunks that can follow a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Follows {
     Anything,
@@ -84,7 +84,7 @@ pub(crate) enum Follows {
 }
 
 impl Header {
-    /// Whether chunk `nchunk` may have `nbytes` of data, going by the header alone.
+    /// Checks by the header alone that chunk `nchunk` may have `nbytes` of data.
     pub(crate) fn check_nbytes(&self, nchunk: u64, nbytes: u32) -> Result<Follows, Corrupt> {
         let follows = match self.nchunks {
             Some(nchunks) if nchunk.saturating_add(1) < nchunks => self.check_inner(nchunk, nbytes),
@@ -114,7 +114,7 @@ impl Header {
         }
     }
 
-    /// The chunk may be the last one or not.
+    /// Checks a chunk that may be the last one or not.
     fn check_any(&self, nchunk: u64, nbytes: u32) -> Result<Follows, Corrupt> {
         match (self.uniform_size(), self.last_chunk) {
             _ if nbytes == 0 => Ok(Follows::Nothing),
@@ -159,7 +159,7 @@ mod tests {
         }
     }
 
-    /// A header of these fields, -1 for not known.
+    /// A header of these fields, -1 for unknown.
     fn header(version: u8, chunksize: i32, last_chunk: i32, nchunks: i64) -> Header {
         let fields =
             [&chunksize.to_le_bytes()[..], &last_chunk.to_le_bytes(), &nchunks.to_le_bytes()]

@@ -54,25 +54,25 @@ pub struct Writer<W> {
     output: Output<W>,
     tally: Tally,
     encoding: Encoding,
-    /// Room for the data of the next chunk, and how many of them are there (bytes).
+    /// Room for the data of the next chunk, and the number of bytes in it.
     data: AlignedBytes,
     filled: usize,
-    /// Where the offsets are, and those of the chunks so far.
+    /// The position of the offsets, and the offsets of the chunks so far.
     offsets_at: u64,
     positions: Vec<u64>,
 }
 
 impl<W: Write> Writer<W> {
-    /// Writes to something that cannot seek.
+    /// Writes to a destination that cannot seek.
     ///
     /// # Errors
     ///
-    /// [`Param`] for options that cannot be had, or [`Error::Io`](crate::Error::Io).
+    /// [`Param`] for invalid options, or [`Error::Io`](crate::Error::Io).
     pub fn new(to: W, options: WriteOptions) -> Result<Self> {
         Self::begin(Output::new(to), options.offsets(false))
     }
 
-    /// Writes to something that can seek. Positions count from where it stands now.
+    /// Writes to a destination that can seek. Positions count from its present one.
     ///
     /// # Errors
     ///
@@ -96,7 +96,7 @@ impl<W: Write> Writer<W> {
         Ok(writer)
     }
 
-    /// Writes chunks of other files, or pieces of any size, below a header that is known.
+    /// Writes chunks of other files, or pieces of any size, after a known header.
     pub(crate) fn with_parts(
         to: W,
         header: Header,
@@ -109,7 +109,7 @@ impl<W: Write> Writer<W> {
         Self::with_header(Output::seekable(to)?, header, section, options)
     }
 
-    /// Writes everything before the chunks.
+    /// Writes the parts before the chunks.
     fn with_header(
         mut output: Output<W>,
         header: Header,
@@ -136,20 +136,19 @@ impl<W: Write> Writer<W> {
         })
     }
 
-    /// The header as it was written. What is unknown in it may be put in at the end.
+    /// The header as written. Its unknown fields may be set at the end.
     #[must_use]
     pub const fn header(&self) -> &Header {
         &self.tally.header
     }
 
-    /// Adds a chunk that is compressed already, as it is: a whole Blosc 1 buffer. Its digest is
-    /// made here.
+    /// Adds a compressed chunk unchanged: a whole Blosc 1 buffer. The writer computes its digest.
     ///
     /// # Errors
     ///
     /// [`Param::ForeignChunk`] if it does not have the size of the next chunk,
-    /// [`Param::ForeignVersion`] if it is not of Blosc 1, [`Error::Chunk`](crate::Error::Chunk)
-    /// if it is no chunk at all, or [`Error::Io`](crate::Error::Io).
+    /// [`Param::ForeignVersion`] if it is not of Blosc 1, [`Error::Chunk`](crate::Error::Chunk) if
+    /// it is no chunk, or [`Error::Io`](crate::Error::Io).
     pub fn push_chunk(&mut self, chunk: &[u8]) -> Result<()> {
         let header =
             ChunkHeader::parse(chunk).map_err(|source| in_chunk(self.tally.nchunks, 0, source))?;
@@ -168,8 +167,8 @@ impl<W: Write> Writer<W> {
         self.output.write(digest.as_bytes())
     }
 
-    /// Room for the next data, for callers that would copy them only to [`write`](Write::write)
-    /// them; at least one byte. What is there means nothing.
+    /// Room for the next data, at least one byte, for callers that would otherwise copy them for
+    /// [`write`](Write::write). Its content has no meaning.
     ///
     /// ```
     /// # use std::io::{Read, Result};
@@ -187,26 +186,26 @@ impl<W: Write> Writer<W> {
     /// # pack(&b"hello"[..], writer.unwrap()).unwrap();
     /// ```
     pub fn room(&mut self) -> &mut [u8] {
-        // One byte too many is an error of `fill`.
+        // One byte too many makes `fill` fail.
         let size = self.tally.next_size(self.filled).unwrap_or(self.filled + 1);
         room_in(&mut self.data, self.filled, size)
     }
 
-    /// The first `len` bytes of [`room`](Self::room) are the next data.
+    /// Takes the first `len` bytes of [`room`](Self::room) as the next data.
     ///
     /// # Errors
     ///
-    /// [`Param::DataSize`] if they are more than were announced, [`Param::Room`] if there was not
-    /// so much room; [`Error::Chunk`](crate::Error::Chunk) or [`Error::Io`](crate::Error::Io).
+    /// [`Param::DataSize`] for more data than announced, [`Param::Room`] for more than the room;
+    /// [`Error::Chunk`](crate::Error::Chunk) or [`Error::Io`](crate::Error::Io).
     pub fn fill(&mut self, len: usize) -> Result<()> {
         if self.advance(len)? { self.flush_chunks() } else { Ok(()) }
     }
 
-    /// Writes all that a source has left, and returns how many bytes they are.
+    /// Writes the rest of a source, and returns its length (bytes).
     ///
     /// Each thread reads the data of a chunk, compresses them while they are in its cache, and
-    /// writes the chunk when those before it are written; [`room`](Self::room) and
-    /// [`fill`](Self::fill) do one after another.
+    /// writes the chunk once the chunks before it are written; [`room`](Self::room) and
+    /// [`fill`](Self::fill) do this one chunk at a time.
     ///
     /// ```
     /// let mut writer = bloscpack::Writer::new(vec![], bloscpack::WriteOptions::default())?;
@@ -223,7 +222,7 @@ impl<W: Write> Writer<W> {
         W: Send,
     {
         let before = self.tally.nbytes + self.filled as u64;
-        // What the chunk that was begun lacks.
+        // First completes the chunk that was begun.
         while self.filled > 0 {
             let size = self.tally.next_size(self.filled).unwrap_or(self.filled + 1);
             match self.tally.read(source, room_in(&mut self.data, self.filled, size))? {
@@ -241,7 +240,7 @@ impl<W: Write> Writer<W> {
             |slot| {
                 let is_whole = slot.read_chunk(tally, source)?;
                 if !is_whole {
-                    // What is left waits for more, or for the end.
+                    // The last bytes wait for more data, or for the end.
                     (*data, *filled) = slot.take();
                 }
                 Ok::<_, Error>(is_whole)
@@ -259,7 +258,7 @@ impl<W: Write> Writer<W> {
         Ok(self.tally.nbytes + self.filled as u64 - before)
     }
 
-    /// Takes the first bytes of the room. True if the chunks that wait should be compressed now.
+    /// Takes the first bytes of the room. Returns whether to compress the waiting chunks now.
     fn advance(&mut self, len: usize) -> Result<bool> {
         if len == 0 {
             return Ok(false);
@@ -273,13 +272,13 @@ impl<W: Write> Writer<W> {
         if self.filled == size { self.end_chunk() } else { Ok(false) }
     }
 
-    /// Writes what is left, completes header and offsets if the destination can seek, and returns
-    /// the destination.
+    /// Writes the remaining data, completes header and offsets if the destination can seek, and
+    /// returns the destination.
     ///
     /// # Errors
     ///
-    /// [`Param::DataSize`] if fewer data came than were announced;
-    /// [`Error::Chunk`](crate::Error::Chunk) or [`Error::Io`](crate::Error::Io).
+    /// [`Param::DataSize`] if fewer data came than announced; [`Error::Chunk`](crate::Error::Chunk)
+    /// or [`Error::Io`](crate::Error::Io).
     pub fn finish(mut self) -> Result<W> {
         if self.filled > 0 || self.tally.nchunks == 0 && self.tally.header.nchunks != Some(0) {
             self.end_chunk()?;
@@ -290,9 +289,9 @@ impl<W: Write> Writer<W> {
         self.output.finish()
     }
 
-    /// Takes data; as much as fits.
+    /// Takes as much of the data as fits.
     fn take(&mut self, data: &[u8]) -> Result<usize> {
-        // Nothing more may come: said before anything is touched.
+        // Refuses excess data before any state changes.
         self.tally.next_size(self.filled)?;
         let room = self.room();
         let taken = room.len().min(data.len());
@@ -301,14 +300,14 @@ impl<W: Write> Writer<W> {
         Ok(taken)
     }
 
-    /// The data so far are a chunk. True if the chunks that wait should be compressed now.
+    /// Makes a chunk of the data so far. Returns whether to compress the waiting chunks now.
     fn end_chunk(&mut self) -> Result<bool> {
         let len = core::mem::take(&mut self.filled);
         self.tally.count(u32::try_from(len).unwrap_or(u32::MAX))?;
         self.encoding.push(&mut self.data, len)
     }
 
-    /// Compresses and writes the chunks that wait.
+    /// Compresses and writes the waiting chunks.
     fn flush_chunks(&mut self) -> Result<()> {
         let Self { output, encoding, positions, tally, .. } = self;
         let (offsets, nchunks) = (tally.header.offsets, tally.nchunks);
@@ -322,7 +321,7 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    /// Puts in what was not known at the beginning.
+    /// Sets the fields that were unknown at the beginning.
     fn complete(&mut self) -> Result<()> {
         if !self.output.can_seek() {
             return Ok(());
@@ -343,14 +342,13 @@ impl<W: Write> Write for Writer<W> {
         Ok(self.take(data)?)
     }
 
-    /// Passes on to the destination what was written to it. Data that do not fill a chunk stay
-    /// here.
+    /// Flushes the destination. Data that do not fill a chunk stay here.
     fn flush(&mut self) -> io::Result<()> {
         self.output.flush()
     }
 }
 
-/// Writes a chunk and its digest, and notes where it is.
+/// Writes a chunk and its digest, and notes its position.
 fn write_chunk<W: Write>(
     encoded: Encoded<'_>,
     output: &mut Output<W>,

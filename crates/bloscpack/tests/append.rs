@@ -1,5 +1,5 @@
-//! Appending: the files that Bloscpack 0.16.0 makes of the same sequence, and what it
-//! refuses.
+//! Appending: compared with the files that Bloscpack 0.16.0 makes by the same steps, and refused
+//! where it refuses.
 
 mod contend;
 
@@ -77,7 +77,7 @@ fn appended_and_written_at_once_are_the_same_bytes() {
     let data = Kind::Noise.bytes(1000);
     let reserve = |entries| small().reserve(Reserve::Entries(entries));
     for (before, pieces) in [(250, 7), (100, 8), (1, 0)] {
-        // A file smaller than a chunk sets the chunk size, so begin with a whole one.
+        // A file smaller than a chunk sets the chunk size, so the test begins with a whole one.
         let before = before.max(100);
         let mut store = store(&data[..before], reserve(20));
         add(&mut store, &data[before..]).unwrap();
@@ -241,7 +241,7 @@ fn trailing_bytes_of_an_older_append_are_cut() {
     assert_eq!(BlpFile::new(&store).unwrap().trailing_bytes().unwrap(), 0);
 }
 
-/// A file changed by a program that does not lock: seen before anything is written.
+/// A file changed by a program that does not lock: noticed before the first write.
 #[test]
 fn a_change_by_another_program_is_an_error_and_nothing_is_written() {
     /// Appends to the file while the data to be appended are read, as Bloscpack 0.16.0 would.
@@ -320,7 +320,7 @@ fn a_file_after_the_last_chunk_is_not_overwritten() {
         (b"\x9e\xa8b2frame\0 and more".to_vec(), Some("a frame")),
         (b"\x93NUMPY\x01\0".to_vec(), Some("a file of another format")),
         (bare.unwrap(), Some("a chunk that is no part of it")),
-        // What an interrupted writer leaves.
+        // Leftovers of an interrupted writer.
         (vec![0; 500], None),
         (chunk, None),
         (b"x".to_vec(), None),

@@ -69,14 +69,14 @@ fn forward(bytes: &[u8], options: ReadOptions) -> Result<Vec<u8>> {
     Reader::with_options(bytes, options)?.copy_to(&mut data).map(|_| data)
 }
 
-/// The first thing that random access finds.
+/// The first error of random access.
 fn random_access(bytes: Vec<u8>) -> Result<()> {
     let report = BlpFile::new(MemStore::new(bytes))?.verify(&VerifyOptions::default(), |_| {})?;
     report.bad.into_iter().next().map_or(Ok(()), |bad| Err(bad.error))
 }
 
-/// A size that contradicts the header is found before the chunk is looked at, and one of more than
-/// 31 bits before the length of the file is.
+/// A size that contradicts the header is found before the chunk's content, and one of more than 31
+/// bits before the length of the file.
 fn matches(expected: &str, error: &Error) -> bool {
     let found = class(error);
     found == expected
@@ -164,7 +164,7 @@ fn chunks_of_other_formats_are_refused() {
     let text = "at byte 120: chunk 0 has format version 5, a .blp file holds version 2".to_owned();
     assert_eq!(both(changed("real_one_byte.blp", 120, &[5])), [text.clone(), text]);
     let text = "chunk 0 at byte 120".to_owned();
-    // Version 1 is read as 2 is, and the digest is of other bytes then.
+    // Chunk version 1 is read like 2, but the changed byte no longer matches the digest.
     let digest = "at byte 120: chunk 0 does not have the adler32 digest that is stored".to_owned();
     assert_eq!(both(changed("real_one_byte.blp", 120, &[1])), [digest.clone(), digest]);
     for version in [0, 7] {
@@ -198,7 +198,7 @@ fn without_a_digest_the_decoder_finds_what_is_wrong() {
 
 #[test]
 fn empty_chunks_are_refused_in_version_3() {
-    // The last chunk of version 2 has no data; seen as version 3, which that does not allow.
+    // The last chunk of version 2 has no data, which version 3 does not allow.
     let found = both(changed("synth_v2_last_empty.blp", 4, &[3]));
     assert_eq!(found, ["at byte 3554: chunk 2 has no data"; 2]);
 }

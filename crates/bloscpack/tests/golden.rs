@@ -1,4 +1,4 @@
-//! Files of every release of Bloscpack and of every kind, and the data that they are known to hold.
+//! Files of every release of Bloscpack and of every kind, compared with their known data.
 
 use core::num::NonZeroUsize;
 use std::io::Read;
@@ -13,7 +13,7 @@ use bloscpack::{
 };
 use serde_json::Value;
 
-/// The files with what is expected of them.
+/// The files with their expected contents.
 fn expected() -> Vec<Value> {
     serde_json::from_slice(&fixture::read("bloscpack/expected.json").unwrap()).unwrap()
 }
@@ -246,7 +246,7 @@ fn arrays_have_the_items_that_numpy_gives() {
         let described = &expected["ndarray"];
         if described.is_null() {
             let result = unpack_array(&bytes);
-            // One file has the metadata of an array that is not its data.
+            // One file has the metadata of another array.
             assert!(result.is_err(), "{}", name(&expected));
             continue;
         }

@@ -1,12 +1,12 @@
-//! Reading a part of a file: the same data as a slice of the whole, and no more bytes of the file
-//! than needed.
+//! Reading a part of a file: the same data as a slice of the whole, and only the needed bytes of
+//! the file.
 
 use blosc_chunk::{CodecId, Level};
 use blosc_io::testing::CountingStore;
 use blosc_io::{MemStore, ReadAt, Stamp};
 use bloscpack::{BlpFile, Budget, Checksum, Error, Mismatch, ReadOptions, WriteOptions, pack};
 
-/// A store whose bytes are not borrowed, as those of a file are not.
+/// A store that lends no bytes, like a file.
 struct NotInMemory(MemStore);
 
 impl ReadAt for NotInMemory {

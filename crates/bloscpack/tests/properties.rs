@@ -1,5 +1,5 @@
-//! Writing and reading back: every way of writing, every option, and the bytes where they are
-//! known.
+//! Writing and reading back: every way of writing, every option, and the exact bytes for known
+//! data.
 
 use core::num::NonZeroUsize;
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
@@ -339,7 +339,7 @@ fn data_may_be_put_into_the_room_of_the_writer() {
     assert!(matches!(error, Error::Param(Param::Room { room: 10, len: 11 })), "{error}");
 }
 
-/// A source that gives a few bytes at a time, and an error in the end or not.
+/// A source that gives a few bytes at a time, and perhaps an error in the end.
 struct Slow<'a> {
     left: &'a [u8],
     fails: bool,
@@ -368,7 +368,7 @@ fn what_is_copied_is_what_is_written_whatever_the_threads() {
                 .nbytes(announced)
                 .budget(Budget::default().threads(threads));
             let expected = seekable(&data, options.clone());
-            // A chunk that was begun by others, and is left to others.
+            // Each chunk but the first is begun by one way of writing and completed by another.
             for (first, last) in
                 [(0, 25_300), (4321, 20_000), (999, 1001), (3, 4), (25_300, 25_300)]
             {

@@ -1,4 +1,4 @@
-//! Defects that were found, each with its smallest input.
+//! Fixed defects, each with its smallest input.
 
 use blosc_chunk::Threads;
 use blosc_io::MemStore;
@@ -7,7 +7,7 @@ use bloscpack::{
     unpack,
 };
 
-/// A chunk of which every byte is an error of its own must not end `verify`.
+/// A chunk in which every byte is a separate error must not end `verify`.
 #[test]
 fn verify_counts_chunks_that_are_wrong_in_two_ways_once() {
     let data = [1; 3000];
@@ -29,7 +29,7 @@ fn verify_counts_chunks_that_are_wrong_in_two_ways_once() {
     }
 }
 
-/// One chunk without data is read by all ways.
+/// All ways of reading handle one chunk without data.
 #[test]
 fn a_file_without_data_has_no_part() {
     for checksum in [Checksum::None, Checksum::Adler32] {

@@ -1,4 +1,4 @@
-//! Damaged and cut files, files of old versions made new, and damaged offsets.
+//! Damaged and cut files, files of old versions repacked, and damaged offsets.
 
 use std::io::Cursor;
 
@@ -81,7 +81,7 @@ fn a_chunk_whose_size_is_damaged_does_not_take_the_next_one_with_it() {
     let file = BlpFile::new(MemStore::new(blp.clone())).unwrap();
     let at = usize::try_from(file.position(1).unwrap()).unwrap();
     let next = usize::try_from(file.position(2).unwrap()).unwrap();
-    // One byte more than the chunk has, and all of the next two.
+    // The damaged size covers one byte of the next chunk, or all of the next two.
     for cbytes in [next - at + 1, usize::try_from(file.position(4).unwrap()).unwrap() - at] {
         blp[at + 12..at + 16].copy_from_slice(&u32::try_from(cbytes).unwrap().to_le_bytes());
         let store = MemStore::new(blp.clone());
@@ -242,7 +242,7 @@ fn a_table_that_the_file_has_no_room_for_is_not_written() {
     let (_, blp) = file(WriteOptions::default());
     let room = u64::from_le_bytes(blp[24..32].try_into().unwrap());
     assert_eq!(room, 50);
-    // Up to here the table fits, and chunks are sought after it in vain.
+    // Up to here the table fits, but no chunk follows it.
     let fits = (blp.len() as u64
         - BlpFile::new(MemStore::new(blp.clone())).unwrap().offsets_position())
         / 8

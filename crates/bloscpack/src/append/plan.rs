@@ -1,4 +1,4 @@
-//! What an append will do, worked out and checked before anything is written.
+//! The plan of an append, computed and checked before the first write.
 
 use blosc_chunk::ChunkHeader;
 use blosc_io::ReadAt;
@@ -12,10 +12,10 @@ use crate::raw::MAGIC;
 use crate::sizes::Division;
 use crate::{BlpFile, Error, Header, Offsets, Param, Result, Version};
 
-/// What will be written, and where.
+/// The bytes that an append writes, and their positions.
 #[derive(Debug)]
 pub(super) struct Plan {
-    /// The header afterwards.
+    /// The header after the append.
     pub(super) header: Header,
     /// The data of the last chunk, which is written again.
     pub(super) old: Vec<u8>,
@@ -26,15 +26,15 @@ pub(super) struct Plan {
     /// Number and position of the first chunk that is written.
     pub(super) first: u64,
     pub(super) chunks_at: u64,
-    /// Where the last chunk ended so far.
+    /// The end of the last chunk before the append.
     chunks_end: u64,
-    /// Where the offset of the first chunk that is written is.
+    /// The position of the offset of the first chunk that is written.
     pub(super) entries_at: u64,
-    /// New metadata and where they belong.
+    /// New metadata and their position.
     pub(super) section: Option<(u64, Section)>,
     /// Chunks before.
     nchunks_before: u64,
-    /// What all this was worked out from.
+    /// The state of the file that the plan is based on.
     seen: Seen,
 }
 
@@ -103,7 +103,7 @@ impl Plan {
             nchunks: Some(nchunks.ok_or(too_many(self.nchunks_before, added))?),
             max_app_chunks: if header.offsets { available - added } else { available },
             chunksize: match header.chunksize {
-                // An empty file gets the size that a new one would have.
+                // An empty file gets the chunk size of a new one.
                 Some(0) => Some(self.pieces.chunksize),
                 known => known,
             },
@@ -112,7 +112,7 @@ impl Plan {
         })
     }
 
-    /// What is overwritten, and how far the file can grow.
+    /// The ranges that the append overwrites, and the greatest length of the file.
     pub(super) fn change(&self) -> change::Plan {
         let mut overwritten = vec![(0, Header::MAX_LEN as u64)];
         if self.header.offsets {
@@ -136,7 +136,7 @@ impl Plan {
     }
 }
 
-/// Whether the file can be appended to; returns its number of chunks.
+/// Checks that the file can be appended to; returns its number of chunks.
 fn check<S: ReadAt>(file: &BlpFile<S>) -> Result<u64> {
     let header = file.header();
     let refuse = |what| Err(Error::Param(Param::NotAppendable { what }));
@@ -155,8 +155,8 @@ fn check<S: ReadAt>(file: &BlpFile<S>) -> Result<u64> {
     }
 }
 
-/// Refuses what somebody put after the last chunk: an append would overwrite it. What interrupted
-/// writers leave there has no magic, and is no whole chunk unless nothing else of it was written.
+/// Refuses foreign bytes after the last chunk, which an append would overwrite. Leftovers of
+/// interrupted writers have no magic, and are a whole chunk only if the writer wrote nothing else.
 pub(crate) fn check_tail<S: ReadAt>(file: &BlpFile<S>) -> Result<()> {
     let mut head = [0; 32];
     let len = file.read_trailing(&mut head)?;

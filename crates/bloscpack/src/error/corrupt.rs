@@ -1,22 +1,21 @@
-//! What is wrong in a file. One variant for each entry of the validation checklist in the format
-//! document.
+//! Faults of a file, one variant for each entry of the validation checklist in the format document.
 
 use blosc_dtype::npy::NpyError;
 
 use crate::Checksum;
 
-/// What is wrong in a file.
+/// A fault of a file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Corrupt {
-    /// The file ends before a part of it does.
+    /// The file ends within a part.
     #[error("{part} of {needed} bytes, {left} are left")]
     Truncated {
         /// The part.
         part: Part,
         /// Its length (bytes).
         needed: u64,
-        /// What is there (bytes).
+        /// Bytes present.
         left: u64,
     },
     /// The file has fewer chunks than its header says.
@@ -24,7 +23,7 @@ pub enum Corrupt {
     MissingChunks {
         /// The number in the header.
         nchunks: u64,
-        /// Chunks that are there.
+        /// Chunks found.
         found: u64,
     },
     /// The file does not begin with `blpk`.
@@ -52,7 +51,7 @@ pub enum Corrupt {
     Range {
         /// The field.
         field: Field,
-        /// What it holds.
+        /// Its value.
         value: i64,
         /// The least allowed.
         min: i64,
@@ -97,12 +96,12 @@ pub enum Corrupt {
         /// The field `max_meta_size`.
         max_meta_size: u32,
     },
-    /// Metadata of another length than the header says.
+    /// Metadata of another length than the header gives.
     #[error("{found} bytes of metadata, meta_size says {meta_size}")]
     MetadataSize {
         /// The field `meta_size`.
         meta_size: u32,
-        /// What is there, not compressed (bytes).
+        /// Length of the uncompressed metadata (bytes).
         found: u64,
     },
     /// Compressed metadata that go on after `meta_size` bytes.
@@ -114,7 +113,7 @@ pub enum Corrupt {
     /// Compressed metadata that are no zlib stream.
     #[error("metadata are no zlib stream")]
     MetadataStream,
-    /// The digest of the metadata is not theirs.
+    /// The digest of the metadata does not match them.
     #[error("metadata do not have the {checksum} digest that is stored")]
     MetadataDigest {
         /// The kind of checksum.
@@ -123,7 +122,7 @@ pub enum Corrupt {
     /// Metadata that are not UTF-8.
     #[error("metadata are not UTF-8 after {valid} bytes")]
     MetadataUtf8 {
-        /// How many bytes are.
+        /// Bytes of valid UTF-8 at the start.
         valid: u64,
     },
     /// Metadata that are not JSON, or nested too deeply.
@@ -134,16 +133,16 @@ pub enum Corrupt {
         /// The column, from 1 (bytes).
         column: u64,
     },
-    /// An offset that no chunk can have.
+    /// An offset where no chunk can be.
     #[error("offset {entry} is {offset}, outside {min}..={max}")]
     OffsetRange {
         /// The number of the entry.
         entry: u64,
         /// The entry.
         offset: i64,
-        /// Where the chunks begin.
+        /// The start of the chunks.
         min: u64,
-        /// The last position where a chunk can begin.
+        /// The last possible position of a chunk.
         max: u64,
     },
     /// An offset that is not greater than the one before it.
@@ -159,20 +158,20 @@ pub enum Corrupt {
     /// Some offsets are set and others are not.
     #[error("offset {entry} is not set, others are")]
     OffsetUnset {
-        /// The number of the first entry that differs from those before it.
+        /// The number of the first entry that differs from the ones before it.
         entry: u64,
     },
-    /// An offset that is not where the chunk is.
+    /// An offset that is not the chunk's position.
     #[error("offset {entry} is {offset}, the chunk is at {position}")]
     OffsetPosition {
         /// The number of the entry.
         entry: u64,
         /// The entry.
         offset: u64,
-        /// Where the chunk before it ends.
+        /// The end of the chunk before it.
         position: u64,
     },
-    /// A reserved offset is set: there may be more chunks than the header says.
+    /// A reserved offset is set: the file may have more chunks than its header counts.
     #[error("reserved offset {entry} is {offset}")]
     ReserveUsed {
         /// The number of the entry.
@@ -188,23 +187,24 @@ pub enum Corrupt {
         /// Its first byte.
         version: u8,
     },
-    /// A chunk of another size than the header says.
+    /// A chunk of another size than the header gives.
     #[error("chunk {nchunk} has {nbytes} bytes of data, the header says {expected}")]
     ChunkSize {
         /// The number of the chunk.
         nchunk: u64,
-        /// What the chunk's own header says.
+        /// The size in the chunk's own header (bytes).
         nbytes: u32,
-        /// What the file's header says (bytes); the most, if it does not say exactly.
+        /// The size by the file's header (bytes); the greatest, if the header does not tell
+        /// exactly.
         expected: u32,
     },
-    /// A chunk without data that is not the only one, or the last one of version 1 or 2.
+    /// A chunk without data that is neither the only one nor the last one of version 1 or 2.
     #[error("chunk {nchunk} has no data")]
     EmptyChunk {
         /// The number of the chunk.
         nchunk: u64,
     },
-    /// The digest of a chunk is not its own.
+    /// The digest of a chunk does not match it.
     #[error("chunk {nchunk} does not have the {checksum} digest that is stored")]
     Digest {
         /// The number of the chunk.
@@ -224,21 +224,21 @@ pub enum Corrupt {
     /// An array whose size cannot be counted.
     #[error("array of more than 2^64 - 1 bytes")]
     ArrayOverflow,
-    /// An array that does not have the size of its data.
+    /// An array of another size than its data.
     #[error("array of {needed} bytes, the data have {found}")]
     ArraySize {
         /// Items times size of an item (bytes).
         needed: u64,
-        /// What there is (bytes).
+        /// Bytes of data.
         found: u64,
     },
-    /// The start of a `.npy` file is not as it should be.
+    /// The start of a `.npy` file is invalid.
     #[error(transparent)]
     Npy(NpyError),
 }
 
 impl Corrupt {
-    /// The number of the chunk that is wrong, if it is one.
+    /// The number of the faulty chunk, if a chunk is at fault.
     #[must_use]
     pub const fn nchunk(&self) -> Option<u64> {
         match self {

@@ -1,8 +1,8 @@
-//! What a caller can ask for that cannot be had.
+//! Requests that cannot be met.
 
 use crate::Checksum;
 
-/// A parameter that cannot be had, or not for this file.
+/// An invalid parameter, or one that this file does not allow.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Param {
@@ -14,11 +14,10 @@ pub enum Param {
         /// The name.
         name: String,
     },
-    /// A fill for missing data that is no item of the array, or is to be not a number where items
-    /// are no floats.
+    /// A fill for missing data that is no item of the array, or NaN for items other than floats.
     #[error("a fill of {found} bytes for items of {itemsize}, or no number for what are no floats")]
     Fill {
-        /// Bytes of the fill; 0 for not a number.
+        /// Bytes of the fill; 0 for NaN.
         found: usize,
         /// Bytes of an item.
         itemsize: usize,
@@ -36,23 +35,23 @@ pub enum Param {
     NoChunk {
         /// The requested value.
         nchunk: u64,
-        /// How many there are.
+        /// The number of chunks.
         nchunks: u64,
     },
     /// More or less data than was announced.
     #[error("{found} bytes of data, {announced} were announced")]
     DataSize {
-        /// What was announced (bytes).
+        /// The announced number (bytes).
         announced: u64,
-        /// What came (bytes); one more than announced stands for any excess.
+        /// The number that came (bytes); one more than announced stands for any excess.
         found: u64,
     },
-    /// More data were put into the room of a [`Writer`](crate::Writer) than there was.
+    /// More data than the room of a [`Writer`](crate::Writer).
     #[error("{len} bytes of data in a room of {room}")]
     Room {
         /// The room (bytes).
         room: u64,
-        /// What was said to be in it (bytes).
+        /// The data claimed to be in it (bytes).
         len: u64,
     },
     /// A chunk made elsewhere that does not fit into the file.
@@ -60,7 +59,7 @@ pub enum Param {
     ForeignChunk {
         /// Data of the chunk (bytes).
         nbytes: u64,
-        /// What would fit (bytes).
+        /// Data that would fit (bytes).
         expected: u64,
     },
     /// A chunk made elsewhere that is not of Blosc 1.
@@ -75,13 +74,13 @@ pub enum Param {
         /// The requested target.
         target: blosc_chunk::Target,
     },
-    /// Items of a size that the header has no room for.
+    /// Items too large for the header's field.
     #[error("typesize {typesize} is outside 1..=255")]
     Typesize {
         /// The requested size (bytes).
         typesize: usize,
     },
-    /// More chunks than can be counted, or than the table has room for.
+    /// More chunks than can be counted, or than the table has entries for.
     #[error("{nchunks} chunks and {reserve} reserved offsets are too many")]
     TooManyChunks {
         /// Chunks.
@@ -89,7 +88,7 @@ pub enum Param {
         /// Reserved offsets.
         reserve: u64,
     },
-    /// The reserve of offsets is too small for what is to be appended.
+    /// The reserve of offsets is too small for the appended chunks.
     #[error("{needed} chunks to append, there is room for {available}")]
     NotEnoughSpace {
         /// Chunks to append.
@@ -100,16 +99,16 @@ pub enum Param {
     /// Files of this kind cannot be changed in place.
     #[error("{what}, so the file cannot be changed in place")]
     NotAppendable {
-        /// Why.
+        /// The reason.
         what: &'static str,
     },
-    /// Something follows the last chunk that an append would overwrite.
+    /// Bytes after the last chunk that an append would overwrite.
     #[error("{what} follows the last chunk, so the file cannot grow in place")]
     NotLast {
-        /// What it is.
+        /// Their kind.
         what: &'static str,
     },
-    /// There is no metadata section to write to.
+    /// There is no metadata section to replace.
     #[error("the file has no metadata section")]
     NoMetadata,
     /// The metadata do not fit.
@@ -132,10 +131,10 @@ pub enum Param {
         /// The requested value.
         clevel: u8,
     },
-    /// In place only a checksum of the same length can be chosen.
+    /// In place, a checksum can be replaced only by one of the same length.
     #[error("checksum {new} instead of {old}, whose digest has another length")]
     ChecksumLength {
-        /// What the file has.
+        /// The file's checksum.
         old: Checksum,
         /// The requested value.
         new: Checksum,
@@ -146,21 +145,21 @@ pub enum Param {
     /// An array that cannot be stored.
     #[error("an array of {what} cannot be stored")]
     Array {
-        /// What stands against it.
+        /// The reason.
         what: &'static str,
     },
-    /// Positions that the array does not have, or of more or fewer dimensions.
+    /// Positions outside the array, or in the wrong number of dimensions.
     #[error("positions that the array does not have")]
     Positions,
-    /// A buffer of another length than what is to go into it.
+    /// A buffer of another length than the items.
     #[error("a buffer of {found} bytes, the items have {}", .needed.map_or("more than can be counted".to_owned(), |n| n.to_string()))]
     ItemsBuffer {
-        /// What the items have (bytes); `None` if that cannot be counted.
+        /// Length of the items (bytes); `None` if it cannot be counted.
         needed: Option<usize>,
-        /// What the buffer has (bytes).
+        /// Length of the buffer (bytes).
         found: usize,
     },
-    /// Reading goes on after an error.
+    /// The caller reads on after an error.
     #[error("reading was ended by an error before")]
     AfterError,
     /// A position before the start.

@@ -30,7 +30,7 @@ pub struct DataReader<'a, S> {
     decoder: Decoder,
     /// Position in the data (bytes).
     at: u64,
-    /// The decoded chunk, and where in the data it begins.
+    /// The decoded chunk, and its position in the data.
     chunk: Vec<u8>,
     start: u64,
 }
@@ -41,7 +41,7 @@ impl<'a, S: ReadAt> DataReader<'a, S> {
         Self { file, decoder, at: 0, chunk: vec![], start: 0 }
     }
 
-    /// Decodes the chunk at the cursor, unless that is the one that is kept or there is none.
+    /// Decodes the chunk at the cursor, unless it is kept already or there is none.
     fn load(&mut self) -> Result<()> {
         let kept = self.start..self.start + self.chunk.len() as u64;
         if kept.contains(&self.at) || self.at >= self.file.nbytes()? {

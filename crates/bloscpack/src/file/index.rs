@@ -1,4 +1,4 @@
-//! Where the chunks are, found by a walk over their headers.
+//! The positions of the chunks, found by a walk over their headers.
 
 use core::ops::Range;
 
@@ -15,7 +15,7 @@ use crate::{Corrupt, Error, Param, Part, Result};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Index {
     entries: Vec<Entry>,
-    /// Where the last chunk ends (bytes from the start of the file).
+    /// End of the last chunk (bytes from the start of the file).
     end: u64,
     /// Data of all chunks (bytes).
     nbytes: u64,
@@ -70,7 +70,7 @@ impl Index {
         Ok(())
     }
 
-    /// The file ends here: are there as many chunks as announced?
+    /// Checks at the end of the file that the announced number of chunks was found.
     fn check_end(&self, nchunks: Option<u64>) -> Result<()> {
         let found = self.nchunks();
         nchunks.map_or(Ok(()), |nchunks| {

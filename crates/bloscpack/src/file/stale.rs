@@ -1,5 +1,5 @@
-//! Files that another program changes while they are read: an append writes header, offsets and the
-//! last chunk again, and nothing else of what was there.
+//! Files that another program changes while they are read. An append rewrites header, offsets and
+//! the last chunk, and no other old byte.
 
 use core::time::Duration;
 use std::{io, thread};
@@ -14,7 +14,7 @@ use crate::input::Input;
 use crate::journal::Before;
 use crate::{Error, Header, PackedChunk, Result};
 
-/// Reads something that must not change meanwhile, again and again until it does not, and returns
+/// Reads a part of the file that must not change meanwhile, and repeats until it did not. Returns
 /// the stamp of that state.
 pub(super) fn read_unchanged<S: ReadAt, T>(
     store: &mut Before<S>,
@@ -25,8 +25,8 @@ pub(super) fn read_unchanged<S: ReadAt, T>(
         // A file that is cut in between is read again, too.
         let found = store.refresh().map_err(|source| Error::io(0, source));
         let result = found.and_then(|()| read(store));
-        // Times of changes are some milliseconds apart: a file that grew and was cut between two
-        // looks may have the stamp that it had.
+        // Modification times are some milliseconds apart, so a file that grew and was cut between
+        // two stamps may show the same stamp.
         let may_be_cut = left >= MAX_TRIES.saturating_sub(TRIES_AT_END) && ends_early(&result);
         if left == 0 || store.stamp() == stamp && !may_be_cut {
             return result.map(|result| (stamp, result));
@@ -36,15 +36,15 @@ pub(super) fn read_unchanged<S: ReadAt, T>(
     Err(Error::ChangedByOther { at: 0 })
 }
 
-/// Whether the store ended before its own length. What is wrong with a file that stays as it is
-/// has other errors.
+/// Whether the store ended before its own length. Faults of a file that does not change give other
+/// errors.
 fn ends_early<T>(result: &Result<T>) -> bool {
     let Err(Error::Io { source, .. }) = result else { return false };
     source.kind() == io::ErrorKind::UnexpectedEof
 }
 
 impl<S: ReadAt> BlpFile<S> {
-    /// Whether the file is another one than when it was opened, as far as the store tells.
+    /// Whether the file has changed since it was opened, as far as the store tells.
     pub(super) fn is_changed(&self) -> bool {
         self.stamp.is_some() && self.store.stamp() != self.stamp
     }
@@ -54,8 +54,8 @@ impl<S: ReadAt> BlpFile<S> {
         self.header().nchunks == nchunk.checked_add(1) && self.is_changed()
     }
 
-    /// A chunk of a file that has grown. The one that was the last begins with the data that it
-    /// had, which are made to a chunk again.
+    /// Reads a chunk of a file that has grown. The former last chunk now begins with its former
+    /// data, which are compressed to a chunk again.
     pub(super) fn reread(&self, nchunk: u64, at: u64) -> Result<PackedChunk> {
         let mut view = Before::unread(self.store.store());
         let header = Header { nchunks: None, last_chunk: None, ..self.preamble.header };
@@ -82,13 +82,13 @@ impl<S: ReadAt> BlpFile<S> {
     }
 }
 
-/// How many times a file that changes is read again.
+/// Tries to read a changing file.
 const MAX_TRIES: u32 = 1000;
 
-/// How many of these for a file that ends early while its stamp stays.
+/// First tries in which an early end counts as a cut, even if the stamp stays.
 const TRIES_AT_END: u32 = 20;
 
-/// How long a change is waited for before the next try.
+/// Pause before the next try.
 const PAUSE: Duration = Duration::from_millis(1);
 
 #[cfg(test)]
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
     use crate::WriteOptions;
 
-    /// A file that is cut and grows again between two looks at its stamp, some times.
+    /// A file that is cut and grows again between two looks at its stamp, several times.
     struct Flickering {
         file: MemStore,
         left: AtomicU32,

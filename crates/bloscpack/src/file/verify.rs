@@ -1,4 +1,4 @@
-//! Checking a whole file without stopping at the first thing that is wrong.
+//! Checking a whole file without stopping at the first fault.
 
 use blosc_container::report::{BadChunk, Progress, VerifyOptions};
 use blosc_io::ReadAt;
@@ -10,10 +10,10 @@ use crate::reader::check_position;
 use crate::sizes::SizeCheck;
 use crate::{Checksum, Corrupt, Error, Mismatch, Offsets, PackedChunk, Result};
 
-/// What [`BlpFile::verify`] found. The chunks that cannot be read are in the order of the file.
+/// The findings of [`BlpFile::verify`]. The chunks that cannot be read are in file order.
 pub type Report = blosc_container::report::Report<Error, Note>;
 
-/// Something unusual that does no harm.
+/// A harmless oddity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Note {
@@ -26,7 +26,7 @@ pub enum Note {
     /// Reserved bytes of the header are not 0.
     #[error("reserved bytes of the header are not 0")]
     ReservedBytes,
-    /// An append or another change was interrupted; the file is seen as it was before.
+    /// An append or another change was interrupted; the file shows its former state.
     #[error("a change was interrupted or goes on, the file is seen as it was before")]
     Interrupted,
     /// The number of chunks is not in the header. Bloscpack 0.16.0 decodes such a
@@ -36,11 +36,11 @@ pub enum Note {
 }
 
 impl<S: ReadAt> BlpFile<S> {
-    /// Checks all positions, sizes and digests, and decodes all chunks. `progress` is called after
-    /// each chunk that was decoded.
+    /// Checks all positions, sizes and digests, and decodes all chunks. Calls `progress` after each
+    /// decoded chunk.
     ///
-    /// A chunk that is wrong is reported, and the next one is looked for: after it if its header
-    /// can be read, otherwise where the offsets say.
+    /// A bad chunk is reported. The next one is sought after it if its header can be read, and at
+    /// its offset otherwise.
     ///
     /// # Errors
     ///
@@ -84,7 +84,7 @@ impl<S: ReadAt> BlpFile<S> {
             let name = self.header().checksum().name();
             (report.checksum, report.nsummed) = (Some(name), report.nchunks);
         }
-        // A chunk can be wrong in several ways, and those that were not found count as well.
+        // A chunk can have several faults, and missing chunks count as bad, too.
         report.nbad = report.nchunks.saturating_sub(done.nchunks).max(u64::from(!bad.is_empty()));
         let reported = bad.into_iter().take(options.max_reported);
         report.bad = reported
@@ -107,16 +107,16 @@ impl<S: ReadAt> BlpFile<S> {
     }
 }
 
-/// Goes from chunk to chunk, and on after one that is wrong.
+/// Goes from chunk to chunk, past bad ones.
 struct Scan<'a, S> {
     file: &'a BlpFile<S>,
     /// Number of the next chunk.
     next: u64,
-    /// Where it begins; `None` if the one before does not tell.
+    /// Its position; `None` if the chunk before does not tell it.
     at: Option<u64>,
     /// Data of the chunk before (bytes).
     before: u32,
-    /// Numbers of chunks, and what is wrong with them.
+    /// Numbers of chunks, and their faults.
     bad: Vec<(u64, Error)>,
 }
 
@@ -178,7 +178,7 @@ impl<S: ReadAt> Scan<'_, S> {
         result.or_else(|what| self.complain(found, Error::corrupt(at, what)))
     }
 
-    /// Notes what is wrong with a chunk, unless it is the storage.
+    /// Notes a fault of a chunk; returns an error of the storage.
     fn complain(&mut self, nchunk: u64, error: Error) -> Result<()> {
         if matches!(error, Error::Io { .. }) {
             return Err(error);
@@ -188,7 +188,7 @@ impl<S: ReadAt> Scan<'_, S> {
     }
 }
 
-/// Where a chunk or part begins that is wrong (bytes from the start of the file).
+/// Position of the faulty chunk or part (bytes from the start of the file).
 fn offset_of(error: &Error) -> Option<u64> {
     match error {
         Error::Chunk { at, .. } | Error::Corrupt { at, .. } => Some(*at),

@@ -10,18 +10,18 @@ use super::{Metadata, MetadataCodec, MetadataHeader};
 use crate::{Checksum, Param, Result, json};
 
 blosc_chunk::setters! {
-    /// How metadata are stored. The default is that of Bloscpack 0.16.0: Adler-32, zlib at level 6,
-    /// tenfold room.
+    /// Options for storing metadata. The default is that of Bloscpack 0.16.0: Adler-32, zlib at
+    /// level 6, tenfold room.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct MetadataOptions {
         /// The checksum.
         pub checksum: Checksum,
-        /// The codec; it is dropped where it would make the text longer.
+        /// The codec; it is dropped if it would make the text longer.
         pub codec: MetadataCodec,
-        /// How hard to compress, 0 to 9.
+        /// The compression level, 0 to 9.
         pub clevel: u8,
-        /// How much room to reserve.
+        /// The room to reserve.
         pub room: Room,
     }
 }
@@ -37,10 +37,10 @@ impl Default for MetadataOptions {
     }
 }
 
-/// How much room to reserve for metadata, so that they can be replaced later.
+/// Room to reserve for metadata, so that longer ones can replace them later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Room {
-    /// A multiple of the length of the text, before it is compressed.
+    /// A multiple of the length of the uncompressed text.
     Times(u32),
     /// A number of bytes.
     Bytes(u32),
@@ -70,8 +70,8 @@ impl Section {
         Self::with_room(&text, options, room).map(Some)
     }
 
-    /// New metadata for a section that is there already: same room, same length of digest. As in
-    /// Bloscpack 0.16.0, zlib at level 6 is tried whatever the old metadata were.
+    /// New metadata for an existing section: same room, same length of digest. As in
+    /// Bloscpack 0.16.0, zlib at level 6 is tried even if the old metadata were stored differently.
     pub(crate) fn replacing(
         old: &Metadata,
         value: &Value,
@@ -88,7 +88,7 @@ impl Section {
         Ok(Self { header, ..section })
     }
 
-    /// The same metadata for another file, of whatever format, with the same room.
+    /// The same metadata of any format for another file, with the same room.
     pub(crate) fn keeping(old: &Metadata) -> Result<Self> {
         let header = *old.header();
         let options = MetadataOptions::default()
@@ -144,7 +144,7 @@ impl Section {
     }
 }
 
-/// The text compressed, unless that is strictly longer.
+/// The compressed text, unless it is strictly longer.
 fn deflate(text: &[u8], codec: MetadataCodec, clevel: u8) -> (MetadataCodec, Vec<u8>) {
     if codec == MetadataCodec::Zlib {
         let packed = compress_to_vec_zlib(text, clevel);

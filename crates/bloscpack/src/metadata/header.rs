@@ -7,10 +7,10 @@ use zerocopy::{IntoBytes, transmute};
 use crate::raw::RawMetadataHeader;
 use crate::{Checksum, Corrupt, Error, Field, Result};
 
-/// How metadata are stored.
+/// The storage of metadata.
 ///
-/// Its invariants: the data are not longer than the room for them. The text may be:
-/// metadata can have been replaced.
+/// Its invariant: the data are not longer than the room for them. The text may be longer, since
+/// metadata can be replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MetadataHeader {
     pub(crate) magic_format: [u8; 8],
@@ -23,7 +23,7 @@ pub struct MetadataHeader {
     pub(crate) user_codec: [u8; 8],
 }
 
-/// How the text of metadata is compressed.
+/// The codec of the text of metadata.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MetadataCodec {
     /// Not at all.
@@ -54,7 +54,7 @@ impl MetadataHeader {
     /// Bytes of the header.
     pub(crate) const LEN: usize = size_of::<RawMetadataHeader>();
 
-    /// The name of the one format there is.
+    /// The name of the only known format.
     pub(crate) const JSON: [u8; 8] = *b"JSON\0\0\0\0";
 
     /// Reads the header that begins at byte `at` of a file.
@@ -142,7 +142,7 @@ impl MetadataHeader {
         self.codec
     }
 
-    /// The requested level, also where compression did not help and was dropped.
+    /// The requested level, even if compression did not help and was dropped.
     #[must_use]
     pub const fn clevel(&self) -> u8 {
         self.clevel
@@ -160,7 +160,7 @@ impl MetadataHeader {
         self.max_meta_size
     }
 
-    /// Length of the data: the text, compressed (bytes).
+    /// Length of the data, which are the compressed text (bytes).
     #[must_use]
     pub const fn meta_comp_size(&self) -> u32 {
         self.meta_comp_size

@@ -1,4 +1,4 @@
-//! Metadata sections: written and read back, and each thing that can be wrong with one.
+//! Metadata sections: written and read back, and one case for each fault of a section.
 
 use super::*;
 use crate::{Checksum, Param};

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::{Corrupt, Error, Result};
 
-/// The type that a JSON value stands for.
+/// The type in a JSON value.
 pub(super) fn from_json(value: &Value) -> Result<Dtype> {
     let dtype = match value {
         Value::String(text) => Dtype::parse(text)?,
@@ -25,7 +25,7 @@ pub(super) fn from_json(value: &Value) -> Result<Dtype> {
     Ok(unwrap_plain(dtype))
 }
 
-/// One field without a name is how NumPy describes a plain type.
+/// NumPy describes a plain type as one field without a name.
 fn unwrap_plain(dtype: Dtype) -> Dtype {
     match dtype.fields() {
         [only] if only.name().is_empty() && only.dtype().scalar().is_some() => only.dtype().clone(),
@@ -35,8 +35,7 @@ fn unwrap_plain(dtype: Dtype) -> Dtype {
 
 /// `[["a", "<i4"], ...]` as the literal `[('a', '<i4'), ...]`.
 fn fields(list: &Value, depth: usize) -> Option<String> {
-    // Deeper ones are refused by the parser of the literal, which must not get megabytes
-    // first.
+    // The parser of the literal refuses deeper nesting, but must not get megabytes first.
     if depth > Dtype::MAX_DEPTH {
         return None;
     }
@@ -66,7 +65,7 @@ fn tuple_or(value: &Value, each: fn(&Value) -> Option<String>) -> Option<String>
     Some(format!("({},)", parts?.join(", ")))
 }
 
-/// The strings of JSON are strings of Python as well.
+/// The strings of JSON are valid strings of Python, too.
 fn string(value: &Value) -> Option<String> {
     value.is_string().then(|| value.to_string())
 }

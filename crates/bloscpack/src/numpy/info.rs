@@ -8,8 +8,7 @@ use crate::{Corrupt, Error, Param, Result};
 
 /// Type of the items, shape and order of an array.
 ///
-/// Its invariants: the items are not objects and that the size in bytes can be
-/// counted.
+/// Its invariants: the items are not objects, and the size in bytes fits an `u64`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArrayInfo {
     dtype: Dtype,
@@ -24,12 +23,12 @@ pub enum Order {
     /// The last index runs fastest.
     #[default]
     C,
-    /// The first index runs fastest. The shape is not turned around.
+    /// The first index runs fastest. The shape is not reversed.
     F,
 }
 
 impl ArrayInfo {
-    /// An array of this type and shape. If both orders are the same, it is C order, as in NumPy.
+    /// An array of this type and shape. If both orders are the same, it has C order, as in NumPy.
     ///
     /// # Errors
     ///
@@ -38,10 +37,10 @@ impl ArrayInfo {
         if dtype.has_objects() {
             return Err(Error::corrupt(0, Corrupt::ArrayObjects));
         }
-        // A literal keeps its quotes, which say nothing here.
+        // A literal keeps its quotes, which have no meaning here.
         let dtype = dtype.scalar().cloned().map_or(dtype, Dtype::from);
         let itemsize = dtype.itemsize() as u64;
-        // A length of 0 makes an empty array, but must not hide lengths that cannot be.
+        // A length of 0 makes an empty array, but must not hide impossible lengths.
         let full =
             shape.iter().filter(|n| **n > 0).try_fold(itemsize, |nbytes, n| nbytes.checked_mul(*n));
         let full = full.ok_or(Error::corrupt(0, Corrupt::ArrayOverflow))?;
@@ -54,7 +53,8 @@ impl ArrayInfo {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupt`] or [`Error::Dtype`] if they do and cannot be used.
+    /// [`Error::Corrupt`] or [`Error::Dtype`] if the file is marked as an array and the description
+    /// cannot be used.
     pub fn from_metadata(metadata: &Value) -> Result<Option<Self>> {
         if metadata.get("container").and_then(Value::as_str) != Some("numpy") {
             return Ok(None);
@@ -75,7 +75,7 @@ impl ArrayInfo {
     ///
     /// # Errors
     ///
-    /// [`Param::Array`] if the type of the items cannot be written down.
+    /// [`Param::Array`] if the type of the items has no text.
     pub fn to_metadata(&self) -> Result<Value> {
         let descr =
             self.dtype.descr().ok_or(Param::Array { what: "overlapping fields or sub-arrays" })?;
@@ -89,7 +89,7 @@ impl ArrayInfo {
         &self.dtype
     }
 
-    /// Items per dimension. None at all stand for one item.
+    /// Items per dimension. An empty shape means one item.
     #[must_use]
     pub fn shape(&self) -> &[u64] {
         &self.shape
@@ -107,7 +107,7 @@ impl ArrayInfo {
         self.nbytes
     }
 
-    /// The same in another order.
+    /// The same array in another order.
     pub(super) fn with_order(self, order: Order) -> Self {
         let same = self.nbytes == 0 || self.shape.iter().filter(|n| **n != 1).count() < 2;
         Self { order: if same { Order::C } else { order }, ..self }

@@ -1,7 +1,6 @@
-//! Parts of an array, whatever the order of its items.
+//! Parts of an array with any order of items.
 //!
-//! The walk follows the file, not the result: each chunk is decoded once as long as the positions
-//! go up.
+//! The walk follows the file, not the result: each chunk is decoded once if the positions increase.
 
 use std::io::{Read as _, Seek as _, SeekFrom};
 
@@ -14,7 +13,7 @@ use crate::{BlpFile, Param, Result};
 
 impl<S: ReadAt> BlpFile<S> {
     /// The items at all combinations of these positions, one list per dimension, in C order:
-    /// NumPy's `a[np.ix_(...)]`. The array is what [`array_info`](Self::array_info) says.
+    /// NumPy's `a[np.ix_(...)]`. [`array_info`](Self::array_info) describes the array.
     ///
     /// ```
     /// use blosc_io::MemStore;
@@ -33,9 +32,9 @@ impl<S: ReadAt> BlpFile<S> {
     ///
     /// # Errors
     ///
-    /// [`Param::Positions`] for positions outside the array and for more or fewer lists than it has
-    /// dimensions, [`Param::ItemsBuffer`] for a buffer of another length than the items have;
-    /// otherwise as [`chunk`](Self::chunk).
+    /// [`Param::Positions`] for positions outside the array and for a wrong number of lists,
+    /// [`Param::ItemsBuffer`] for a buffer of another length than the items; otherwise as
+    /// [`chunk`](Self::chunk).
     pub fn read_oindex_bytes(
         &self,
         info: &ArrayInfo,
@@ -64,10 +63,10 @@ impl<S: ReadAt> BlpFile<S> {
     }
 }
 
-/// A dimension: what is wanted of it, and how far its items lie apart.
+/// A dimension: its requested positions, and the distances between its items.
 struct Axis<'a> {
     positions: &'a [u64],
-    /// Which of the positions is next.
+    /// Index of the next position.
     next: usize,
     /// Bytes from one item to the next in the file, and in the result.
     stride: u64,
@@ -91,8 +90,7 @@ fn axes<'a>(info: &ArrayInfo, positions: &[&'a [u64]]) -> Result<Vec<Axis<'a>>> 
         axis.dest_stride = dest_stride;
         dest_stride = dest_stride.saturating_mul(axis.positions.len());
     }
-    // The size of the whole array was checked; only one without items can be more than can be
-    // counted.
+    // The size of the whole array was checked; only the size of an empty array can overflow.
     let mut stride = itemsize as u64;
     let mut set = |(axis, len): (&mut Axis<'_>, &u64)| {
         axis.stride = stride;
@@ -133,7 +131,7 @@ struct Runs<'a, S> {
 }
 
 impl<S: ReadAt> Runs<'_, S> {
-    /// Adds the item where the dimensions stand now.
+    /// Adds the item at the present positions.
     fn add(&mut self, axes: &[Axis<'_>], itemsize: usize) -> Result<()> {
         let at = axes.iter().map(|axis| axis.positions[axis.next] * axis.stride).sum();
         let dest = axes.iter().map(|axis| axis.next * axis.dest_stride).sum();

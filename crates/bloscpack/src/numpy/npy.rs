@@ -46,7 +46,7 @@ fn npy_error(error: NpyError) -> Error {
 ///
 /// # Errors
 ///
-/// [`Param::Array`] if the type of the items cannot be written down, or [`Error::Io`].
+/// [`Param::Array`] if the type of the items has no text, or [`Error::Io`].
 pub fn write_header(npy: &mut dyn Write, info: &ArrayInfo) -> Result<()> {
     npy.write_all(&header(info)?).map_err(|source| Error::io(0, source))
 }
@@ -64,8 +64,8 @@ fn header(info: &ArrayInfo) -> Result<Vec<u8>> {
 ///
 /// # Errors
 ///
-/// As [`read_header`] and [`array_writer`]; [`Param::DataSize`] if there are more or fewer items
-/// than the header says.
+/// As [`read_header`] and [`array_writer`]; [`Param::DataSize`] for more or fewer items than the
+/// header announces.
 pub fn to_blp<W: Write + Seek>(mut npy: impl Read, blp: W, options: WriteOptions) -> Result<W> {
     let info = read_header(&mut npy)?;
     let mut writer = array_writer(blp, &info, options)?;

@@ -21,15 +21,15 @@ use crate::{
 pub(super) struct Scan<'a, S> {
     view: &'a Before<S>,
     len: u64,
-    /// What chunks must be like.
+    /// The properties that chunks must have.
     rule: Header,
     pub(super) found: Rescue,
-    /// Where chunks should be, from the offsets.
+    /// The expected positions of chunks, from the offsets.
     positions: Vec<u64>,
     chunks_at: u64,
-    /// Where to look next.
+    /// The position to search next.
     at: u64,
-    /// Number of the next chunk, while none is missing.
+    /// Number of the next chunk, unless one before it is missing.
     next: Option<u64>,
     decoder: Decoder,
     data: Vec<u8>,
@@ -59,7 +59,7 @@ impl<'a, S: ReadAt> Scan<'a, S> {
         Ok(scan)
     }
 
-    /// Finds out as much as possible about what stands before the chunks.
+    /// Reads as many of the parts before the chunks as possible.
     fn read_preamble(&mut self) -> Result<()> {
         let uses = [
             (MetadataUse::Raw, OffsetsUse::Check),
@@ -119,13 +119,13 @@ impl<'a, S: ReadAt> Scan<'a, S> {
         Ok(())
     }
 
-    /// Whether all chunks were found, so that what follows means nothing.
+    /// Whether all chunks were found, so that bytes after them have no meaning.
     fn is_complete(&self) -> bool {
         let nchunks = self.found.header.and_then(|header| header.nchunks);
         nchunks.is_some() && nchunks == self.next
     }
 
-    /// The chunk at byte `at`, if it is intact. The scan goes on after it.
+    /// The chunk at byte `at`, if it is intact; moves the scan past it.
     fn read_intact(&mut self, at: u64) -> Result<Option<Rescued>> {
         let nchunk = self.number(at);
         let packed = match read(
@@ -142,7 +142,7 @@ impl<'a, S: ReadAt> Scan<'a, S> {
         };
         let (cbytes, nbytes) = (packed.bytes().len() as u64, packed.header().nbytes() as u64);
         if crate::decoding::decode_into(&packed, &mut self.data, &mut self.decoder).is_err() {
-            // What decodes is not tried again, and costs what reading the file costs.
+            // Only failures cost budget: a chunk that decodes is not tried again.
             self.spend(cbytes.saturating_add(nbytes));
             return Ok(None);
         }
@@ -153,8 +153,8 @@ impl<'a, S: ReadAt> Scan<'a, S> {
         Ok(Some(Rescued { nchunk, at, cbytes, nbytes }))
     }
 
-    /// Whether a chunk that claims the bytes from `at` to `end` reaches over the start of another
-    /// one, which can be read: then its size is damaged, although its own blocks may decode.
+    /// Whether a chunk that claims the bytes from `at` to `end` covers the start of another
+    /// readable one. Then its size is damaged, although its own blocks may decode.
     fn covers_another(&mut self, at: u64, end: u64) -> Result<bool> {
         let next = self.positions.partition_point(|position| *position <= at);
         let Some(start) = self.positions.get(next).copied().filter(|start| *start < end) else {
@@ -179,7 +179,7 @@ impl<'a, S: ReadAt> Scan<'a, S> {
         }
     }
 
-    /// Where the next chunk could begin, at or after byte `from`.
+    /// The next possible position of a chunk, at or after byte `from`.
     fn search(&mut self, from: u64) -> Result<u64> {
         let known = self.positions.partition_point(|at| *at < from);
         match self.positions.get(known) {
@@ -223,7 +223,7 @@ impl<'a, S: ReadAt> Scan<'a, S> {
     }
 }
 
-/// A chunk at byte `at`, if its size and digest are right; `None` at the end of the file.
+/// A chunk at byte `at`, its size and digest checked; `None` at the end of the file.
 pub(super) fn read<S: ReadAt>(
     view: &Before<S>,
     len: u64,
@@ -237,8 +237,7 @@ pub(super) fn read<S: ReadAt>(
     chunk::read_chunk(&mut input(view, at, len), expected)
 }
 
-/// What a header says about any chunk, whatever its number; if there is none, a chunk may be
-/// anything.
+/// The header's rules for a chunk with any number; without a header, all chunks are allowed.
 pub(super) fn rule(header: Option<&Header>) -> Header {
     header.map_or(Header::bare(Version::V1), |header| Header { nchunks: None, ..*header })
 }
@@ -247,14 +246,14 @@ fn input<V: ReadAt>(view: &V, at: u64, len: u64) -> Input<StoreReader<'_, V>> {
     Input::new(StoreReader::new(view, at), at, Some(len))
 }
 
-/// A file whose first four bytes are read as the magic, whatever they are.
+/// A file whose first four bytes are replaced by the magic.
 struct WithMagic<'a, V> {
     view: &'a V,
     len: u64,
 }
 
 impl<'a, V: ReadAt> WithMagic<'a, V> {
-    /// Also tells whether the magic of the file itself is another one.
+    /// Also returns whether the magic in the file is wrong.
     fn new(view: &'a V, len: u64) -> Result<(Self, bool)> {
         let mut first = [0; MAGIC.len()];
         let read = input(view, 0, len).up_to(&mut first)?;
@@ -283,5 +282,5 @@ impl<V: ReadAt> ReadAt for WithMagic<'_, V> {
 /// Bytes of work for each byte of the file.
 const SEARCH_FACTOR: u64 = 64;
 
-/// Bytes that are searched at once.
+/// Bytes searched at once.
 const WINDOW_NBYTES: usize = 1 << 16;

@@ -4,7 +4,7 @@ use std::io::{self, Seek, SeekFrom, Write};
 
 use crate::{Error, Result};
 
-/// Where a file is written to.
+/// The destination of a file.
 pub(super) struct Output<W> {
     to: W,
     /// Bytes written so far.

@@ -1,4 +1,4 @@
-//! What was written so far, and what may come next.
+//! The sizes written so far, and the size of the next chunk.
 
 use std::io;
 
@@ -8,7 +8,7 @@ use crate::header::MAX_CHUNKSIZE;
 use crate::sizes::SizeCheck;
 use crate::{Corrupt, Error, Header, Param, Result};
 
-/// Sizes so far, held against those that the header says and the caller announced.
+/// Sizes so far, compared with the header's and the announced ones.
 #[derive(Debug)]
 pub(crate) struct Tally {
     pub(super) header: Header,
@@ -18,7 +18,7 @@ pub(crate) struct Tally {
     /// Data of these chunks (bytes), and of the last of them.
     pub(super) nbytes: u64,
     last: u32,
-    /// As announced.
+    /// The announced number.
     pub(super) announced: Option<u64>,
 }
 
@@ -48,8 +48,8 @@ impl Tally {
         }
     }
 
-    /// Data of the chunk that is being filled, and has `filled` bytes (bytes); an error if nothing
-    /// more may come.
+    /// Data of the current chunk (bytes), of which `filled` bytes have come; an error if no more
+    /// data may come.
     pub(crate) fn next_size(&self, filled: usize) -> Result<usize> {
         if let Some(announced) = self.announced
             && self.nbytes + filled as u64 >= announced
@@ -78,7 +78,8 @@ impl Tally {
         Ok(())
     }
 
-    /// A chunk does not fit: fewer or more data than announced, or a foreign chunk of another size.
+    /// The error of a chunk of the wrong size: fewer or more data than announced, or a foreign
+    /// chunk.
     fn misfit(&self, nbytes: u32) -> Error {
         let found = self.nbytes + u64::from(nbytes);
         match self.announced {
@@ -90,7 +91,7 @@ impl Tally {
         }
     }
 
-    /// Whether this is the end that was announced.
+    /// Checks that the announced number of data has come.
     pub(super) fn check_end(&self) -> Result<()> {
         let found = self.nbytes;
         let missing = self.header.nchunks.is_some_and(|nchunks| nchunks != self.nchunks);
@@ -106,7 +107,7 @@ impl Tally {
         }
     }
 
-    /// Puts into the header what was not known at the beginning. True if there was such.
+    /// Sets the header's fields that were unknown at the beginning. Returns whether there were any.
     pub(super) fn complete(&mut self) -> bool {
         let was_unknown = self.header.nchunks.is_none();
         if was_unknown {
@@ -120,7 +121,7 @@ impl Tally {
     }
 }
 
-/// The buffer after the `filled` bytes of a chunk of `size` bytes, which grows as data come.
+/// The room after the `filled` bytes of a chunk of `size` bytes; it grows as data come.
 pub(crate) fn room_in(data: &mut AlignedBytes, filled: usize, size: usize) -> &mut [u8] {
     let end = size.min(filled + GROWTH_NBYTES);
     if data.len() < end {

@@ -1,4 +1,4 @@
-//! Several programs at work on one file: writers wait for each other, and readers see one state.
+//! Several programs with one file: writers wait for each other, and readers see one state.
 
 use core::sync::atomic::{AtomicBool, Ordering};
 use std::fs;
@@ -24,7 +24,7 @@ fn file_with(data: &[u8], options: WriteOptions) -> (tempfile::TempDir, PathBuf)
     (dir, path)
 }
 
-/// An append as a program makes it, but for the waiting for the disk.
+/// An append without waiting for the disk.
 fn append_to(path: &Path, data: &[u8]) -> bloscpack::Result<bloscpack::AppendReport> {
     let mut file = LockedFile::open(path, &LockWait::default())?;
     let options = AppendOptions::default().durability(Durability::ProcessDeath);
@@ -40,7 +40,7 @@ fn data_of(path: &Path) -> Vec<u8> {
     data
 }
 
-/// Eight writers, each 12 times: all bytes are there, also where the table had to grow.
+/// Eight writers, each 12 times: no byte is lost, even when the table has to grow.
 #[cfg(unix)]
 #[test]
 fn no_append_of_many_is_lost() {
@@ -64,8 +64,8 @@ fn no_append_of_many_is_lost() {
     }
 }
 
-/// Readers that open while others append, and readers that had opened before: what they get is the
-/// data of one state, with digests and without.
+/// Readers that open during appends, and readers that had opened before: each gets the data of one
+/// state, with digests and without.
 #[cfg(unix)]
 #[test]
 fn readers_see_one_state_while_others_append() {
@@ -133,7 +133,7 @@ fn who_waits_too_long_learns_who_has_the_file() {
     assert_eq!(data_of(&path).len(), 250);
 }
 
-/// A store that is used up is an error that says so; a file makes room by itself.
+/// A store without room gives an error that says so; a file makes room by itself.
 #[test]
 fn a_file_without_room_grows() {
     let options = WriteOptions::default().reserve(Reserve::Entries(2)).metadata(Some(json!("m")));
@@ -160,7 +160,7 @@ fn a_file_without_room_grows() {
     assert_eq!(data_of(&path).len(), 300 * 90);
 }
 
-/// The table is made in a file beside, which a killed program leaves.
+/// The new table is made in a temporary file, which a killed program leaves.
 #[test]
 fn what_a_killed_program_left_is_removed() {
     let (dir, path) = file_with(&[1; 250], WriteOptions::default());
@@ -178,7 +178,7 @@ fn what_a_killed_program_left_is_removed() {
     assert_eq!(left, [false, false, true, true, true]);
 }
 
-/// A reader of the file that was replaced goes on with that one.
+/// A reader of the replaced file keeps reading that file.
 #[test]
 fn an_open_file_stays_readable_when_it_is_replaced() {
     let (_dir, path) = file_with(&[1; 250], WriteOptions::default().reserve(Reserve::Entries(0)));

@@ -7,7 +7,7 @@
 //! 16   length, XXH3-64       of meta/sizes
 //! 32   length, XXH3-64       of meta/storage
 //! 48   nchunks               u64
-//! 56   length, XXH3-64       of each chunk file; the length 2^64 - 1: not known
+//! 56   length, XXH3-64       of each chunk file; the length 2^64 - 1: unknown
 //! ..   XXH3-64               of all bytes before
 //! ```
 //!

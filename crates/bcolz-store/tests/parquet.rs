@@ -169,7 +169,7 @@ fn files_of_pyarrow_are_read() -> Result<()> {
 fn what_is_no_file_of_parquet_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("no.parquet");
-    std::fs::write(&path, b"PAR1 and nothing behind PAR1").unwrap();
+    std::fs::write(&path, b"PAR1 and nothing after PAR1").unwrap();
     let error =
         parquet::read(&File::open(&path).unwrap(), dir.path().join("t"), &|_, options| options)
             .unwrap_err();

@@ -6,8 +6,9 @@ use core::ops::{Deref, DerefMut};
 /// Bytes whose first one begins a cache line.
 ///
 /// Large memory from an allocator mostly begins 16 bytes into a page, and pieces of files at the
-/// start of one. Just there, the instruction by which systems copy is slow on some processors: on
-/// AMD's Zen 3, reading into such memory is ten times as slow as into this.
+/// start of a page. For exactly this difference, the system's copy instruction is slow on some
+/// processors: on AMD's Zen 3, reading into memory from an allocator is ten times as slow as into
+/// these bytes.
 ///
 /// ```
 /// let mut room = blosc_io::AlignedBytes::new();
@@ -32,19 +33,19 @@ impl AlignedBytes {
         Self { bytes: Vec::new(), start: 0 }
     }
 
-    /// Makes them `nbytes`, as [`Vec::resize`]; new ones are 0. If there were none, they are fresh
-    /// memory that is not touched.
+    /// Changes the number of bytes to `nbytes`, as [`Vec::resize`] does; new bytes are 0. If there
+    /// were none, they are fresh memory that is not touched.
     ///
-    /// As for `vec!`, a number from a file has to be checked before.
+    /// As for `vec!`, the caller must check a number that comes from a file.
     pub fn resize(&mut self, nbytes: usize) {
         if self.bytes.capacity() < self.start + nbytes {
             let mut bytes = vec![0; nbytes + LINE - 1];
-            // A multiple of a power of 2 is always found; `% LINE` says so.
+            // `align_offset` always finds a multiple of a power of 2; `% LINE` tells the compiler.
             let start = bytes.as_ptr().align_offset(LINE) % LINE;
             bytes[start..start + self.len()].copy_from_slice(self);
             (self.bytes, self.start) = (bytes, start);
         }
-        // Within what there is room for, so that it stays where it is.
+        // The length stays within the capacity, so the bytes do not move.
         self.bytes.resize(self.start + nbytes, 0);
     }
 }

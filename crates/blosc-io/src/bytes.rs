@@ -1,12 +1,12 @@
-//! A store of bytes that belong to somebody else.
+//! A store of bytes that another owner holds.
 
 use std::io;
 
 use crate::mem::copy_from;
 use crate::{MemStore, ReadAt, Stamp, Sync, WriteAt};
 
-/// Bytes of any owner, read where they lie: an `Arc<[u8]>`, a mapped region, memory of another
-/// language. The first change copies them, so the owner never sees one.
+/// Bytes of any owner, read in place: an `Arc<[u8]>`, a mapped region, memory of another language.
+/// The first change copies them, so the owner never sees one.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -39,7 +39,7 @@ impl<B: AsRef<[u8]>> BytesStore<B> {
         self.theirs.as_ref().map_or(self.ours.as_bytes(), AsRef::as_ref)
     }
 
-    /// Whether the bytes are still those of the owner.
+    /// Whether the bytes are still the owner's.
     #[must_use]
     pub fn is_unchanged(&self) -> bool {
         self.theirs.is_some()

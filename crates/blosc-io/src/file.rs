@@ -20,7 +20,7 @@ impl FileStore {
     /// Opens a file for reading.
     ///
     /// # Errors
-    /// What the system says; a directory is [`io::ErrorKind::IsADirectory`] on every system.
+    /// Errors of the system; a directory gives [`io::ErrorKind::IsADirectory`] on every system.
     pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
         Self::checked(File::open(path)?)
     }
@@ -36,21 +36,21 @@ impl FileStore {
     /// Creates a file for reading and writing, or empties it if it exists.
     ///
     /// # Errors
-    /// What the system says.
+    /// Errors of the system.
     pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
         let file =
             OpenOptions::new().read(true).write(true).create(true).truncate(true).open(path)?;
         Ok(Self { file })
     }
 
-    /// A store on a file that is open already. It must be open for reading, and for writing if the
-    /// store is to be written.
+    /// A store on an open file. The file must be open for reading, and for writing if the store is
+    /// to be written.
     #[must_use]
     pub fn from_file(file: File) -> Self {
         Self { file }
     }
 
-    /// Which file it is; `None` where the system does not tell.
+    /// The identity of the file; `None` if the system does not tell.
     #[must_use]
     pub fn id(&self) -> Option<FileId> {
         FileId::of_file(&self.file)
@@ -71,8 +71,7 @@ impl FileStore {
     }
 }
 
-/// An error of the system with the file that it is about: inside of an [`io::Error`], where
-/// callers find it.
+/// An error of the system and its file: inside of an [`io::Error`], where callers find it.
 #[derive(Debug)]
 pub struct OfFile {
     path: PathBuf,
@@ -86,7 +85,7 @@ impl OfFile {
         move |source| io::Error::new(source.kind(), Self { path, source })
     }
 
-    /// What the system said.
+    /// The error of the system.
     #[must_use]
     pub fn system(&self) -> &io::Error {
         &self.source
@@ -105,21 +104,21 @@ impl core::error::Error for OfFile {
     }
 }
 
-/// The file or folder at a path, links followed; `None` where nothing is.
+/// The file or folder at a path, after following links; `None` if nothing exists there.
 ///
 /// # Errors
-/// The error of the system, unless it says that nothing is there.
+/// The error of the system, unless it says that nothing exists there.
 pub fn look_at(path: impl AsRef<Path>) -> io::Result<Option<Metadata>> {
     match path.as_ref().metadata() {
         Ok(found) => Ok(Some(found)),
         Err(error) if is_missing(&error) => Ok(None),
-        // No file can be called so.
+        // No file can have this name.
         Err(error) if error.kind() == io::ErrorKind::InvalidFilename => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-/// Whether an error says that nothing is there, and not that it cannot be looked at.
+/// Whether an error says that nothing exists, and not that the path cannot be read.
 #[must_use]
 pub fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
@@ -131,7 +130,7 @@ impl ReadAt for FileStore {
     }
 
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
-        // A position that no file can have: the system would report a bad argument.
+        // No file can have this position; the system would report a bad argument.
         if i64::try_from(at).is_err() {
             return Ok(0);
         }
@@ -141,7 +140,7 @@ impl ReadAt for FileStore {
         positional::read(&self.file, at, buf)
     }
 
-    /// None of a file that was removed since, or has given its name to another.
+    /// `None` for a file that was removed since, or whose name another file has.
     fn stamp(&self) -> Option<Stamp> {
         let metadata = self.file.metadata().ok()?;
         has_name(&metadata).then(|| Stamp::new(metadata.len(), metadata.modified().ok()))
@@ -187,7 +186,7 @@ fn has_name(metadata: &Metadata) -> bool {
     metadata.nlink() > 0
 }
 
-/// Other systems do not tell.
+/// Other systems do not tell this.
 #[cfg(not(unix))]
 fn has_name(_: &Metadata) -> bool {
     true
@@ -209,8 +208,8 @@ mod positional {
     }
 }
 
-/// The positional calls of Windows. They move the descriptor's position, which nothing here depends
-/// on.
+/// The positional calls of Windows. They move the descriptor's position, which this crate never
+/// uses.
 #[cfg(windows)]
 mod positional {
     use std::fs::File;
@@ -226,8 +225,8 @@ mod positional {
     }
 }
 
-/// Systems without positional calls (WASI): the descriptor's position is moved, so that calls take
-/// turns.
+/// Systems without positional calls (WASI): each call moves the descriptor's position, so calls
+/// take turns.
 #[cfg(not(any(unix, windows)))]
 mod positional {
     use std::fs::File;

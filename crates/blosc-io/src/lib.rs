@@ -1,20 +1,20 @@
 //! Positional reads and writes: the storage under frames and other containers.
 //!
-//! A container holds positions, so its reader needs one thing only: *give me `n` bytes at position
-//! `p`*. There is no cursor to share, hence readers take `&self` and any number of threads can use
+//! A container holds positions, so its reader needs only one operation: *give me `n` bytes at
+//! position `p`*. No cursor is shared, so readers take `&self` and any number of threads can use
 //! one store at once.
 //!
 //! ```text
-//!   b2frame, bloscpack, bcolz-store        what the bytes mean
+//!   b2frame, bloscpack, bcolz-store        meaning of the bytes
 //!        |  ReadAt / WriteAt
-//!   FileStore  MemStore  SeekStore<R>      where the bytes are
+//!   FileStore  MemStore  SeekStore<R>      the bytes themselves
 //!   Windowed<S>                            a part of them
 //! ```
 //!
-//! Files and folders that appear whole or not at all: see the module [`replace`].
+//! The module [`replace`] makes files and folders that appear whole or not at all.
 //!
 //! A container of several files has a [`Tree`] of them: see the module [`tree`]. Callers that must
-//! not wait for I/O fetch what readers need themselves: see the module [`steps`].
+//! not wait for I/O fetch the bytes for the readers: see the module [`steps`].
 //!
 //! | store | use it for |
 //! |---|---|
@@ -25,11 +25,11 @@
 //! | [`Windowed`] | a part of another store that looks like a whole one |
 //! | `MmapStore` (feature `mmap`) | a file mapped into memory, which no program changes meanwhile |
 //!
-//! This crate interprets nothing (see `b2frame`) and does not cache. That one writer at a time
-//! changes a container is up to its writer, which takes a [`Lock`]: see the module [`lock`].
+//! This crate interprets no content (see `b2frame`) and does not cache. The writer of a container
+//! makes sure that it is the only one, by a [`Lock`]: see the module [`lock`].
 //!
 //! On systems other than Unix and Windows (WASI), a read or write of a [`FileStore`] moves the
-//! position of the file, and those of all files take turns.
+//! position of the file, and the calls for all files take turns.
 //!
 //! ```
 //! use blosc_io::{MemStore, ReadAt, Windowed, WriteAt};
@@ -44,8 +44,8 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! The `testing` feature adds the module `testing`: the suite that a store of your own should pass,
-//! stores that fail, and one that counts what is read.
+//! The `testing` feature adds the module `testing`: the suite that every store should pass, stores
+//! that fail, and one that counts the bytes read.
 #![deny(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 

@@ -5,14 +5,14 @@
 //!   writer B        open, try, try, try, ...               lock, read the new state, change, ...
 //! ```
 //!
-//! It is the `flock` of the system on the file or directory itself: nothing is written, no file
-//! lies beside it, and a process that dies releases it. It holds back only programs that ask for
-//! it. Files are replaced by renaming, so a lock counts only if the path still names what was
-//! locked; else it is taken again on what has the name now.
+//! It is the `flock` of the system on the file or directory itself: locking writes nothing, makes
+//! no file beside it, and ends with the process. It stops only programs that lock, too. Files are
+//! replaced by renaming, so a lock counts only if the path still names the locked file; otherwise
+//! the file that now has the name is locked.
 //!
-//! Where the system or the file system has no such lock (Windows, WASI, some network file systems),
-//! nothing is locked and work goes on: see [`Lock::is_held`]. Of Windows, because a lock there also
-//! keeps readers from reading.
+//! If the system or the file system has no `flock` (Windows, WASI, some network file systems), no
+//! lock is taken and work goes on: see [`Lock::is_held`]. Windows has locks, but they also keep
+//! readers from reading.
 
 use core::fmt;
 use core::time::Duration;
@@ -23,12 +23,12 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
-/// How long a lock is waited for unless the caller says otherwise.
+/// The time to wait for a lock, unless the caller gives another.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A lock on a file or directory, released when it is dropped.
 ///
-/// Two locks of one process exclude each other as those of two processes do.
+/// Two locks of one process exclude each other like locks of two processes.
 ///
 /// ```
 /// use blosc_io::{Lock, LockWait};
@@ -47,33 +47,33 @@ pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 /// ```
 #[derive(Debug)]
 pub struct Lock {
-    /// Closing it releases the lock; nothing where there are no locks.
+    /// Closing it releases the lock; `None` if there are no locks.
     file: Option<File>,
 }
 
-/// Whether others may lock as well.
+/// Whether other programs may lock as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockKind {
-    /// Together with others that share it, as readers do.
+    /// Together with other readers.
     Shared,
-    /// Alone, as a writer does.
+    /// Alone, as a writer.
     Exclusive,
 }
 
-/// How to wait for a lock that somebody else holds.
+/// The way to wait for a lock that another program holds.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct LockWait {
-    /// How long to wait; `None` for as long as it takes. Default: 60 seconds.
+    /// The time to wait; `None` to wait forever. Default: 60 seconds.
     pub timeout: Option<Duration>,
     /// Called once with the holder after a second of waiting.
     pub on_wait: Option<Arc<OnWait>>,
 }
 
-/// What [`LockWait::on_wait`] calls.
+/// The function that [`LockWait::on_wait`] holds.
 pub type OnWait = dyn Fn(&Holder) + Send + Sync;
 
-/// Who holds a lock, as far as the system tells.
+/// The holder of a lock, as far as the system tells.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Holder {
@@ -83,18 +83,18 @@ pub struct Holder {
     pub program: Option<String>,
 }
 
-/// The error inside an [`io::Error`] of kind [`TimedOut`](io::ErrorKind::TimedOut): somebody else
-/// held the lock all the time. Find it by [`LockTimeout::find`].
+/// The error inside an [`io::Error`] of kind [`TimedOut`](io::ErrorKind::TimedOut): another program
+/// held the lock until the time was over. Find it by [`LockTimeout::find`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LockTimeout {
     /// The file or directory.
     pub path: PathBuf,
-    /// Who holds the lock.
+    /// The holder of the lock.
     pub holder: Holder,
 }
 
-/// Which file an open file is, whatever its name: two with the same number are one.
+/// The identity of a file, whatever its name: two open files with the same id are one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FileId {
     device: u64,
@@ -102,18 +102,18 @@ pub struct FileId {
 }
 
 impl Lock {
-    /// Waits until nobody else has a lock on the file or directory at `path`, and keeps others
-    /// from getting one.
+    /// Waits until no other program has a lock on the file or directory at `path`, and takes it
+    /// alone.
     ///
     /// # Errors
     ///
-    /// [`LockTimeout`]; what the system says to opening it, such as `NotFound`.
+    /// [`LockTimeout`]; errors of opening the path, such as `NotFound`.
     pub fn exclusive(path: impl AsRef<Path>, wait: &LockWait) -> io::Result<Self> {
         Self::take(path, LockKind::Exclusive, wait)
     }
 
-    /// Waits until nobody else has an exclusive lock on the file or directory at `path`, and keeps
-    /// others from getting one.
+    /// Waits until no other program has an exclusive lock on the file or directory at `path`, and
+    /// takes a shared one.
     ///
     /// # Errors
     ///
@@ -136,30 +136,30 @@ impl Lock {
                 return Ok(Self { file: None });
             }
             let lock = Self { file: Some(file) };
-            // Another file may have taken the name while this one was waited for.
+            // Another file may have got the name during the wait.
             if lock.has_name(path)? {
                 return Ok(lock);
             }
         }
     }
 
-    /// Whether something is locked: not where the system or the file system has no such lock.
+    /// Whether a lock is taken; false if the system or the file system has none.
     #[must_use]
     pub fn is_held(&self) -> bool {
         self.file.is_some()
     }
 
-    /// Which file is locked.
+    /// The identity of the locked file.
     #[must_use]
     pub fn id(&self) -> Option<FileId> {
         FileId::of_metadata(&self.file.as_ref()?.metadata().ok()?)
     }
 
-    /// Whether `path` names the file that is locked. Yes where nothing is locked.
+    /// Whether `path` names the locked file; true if no lock is taken.
     ///
     /// # Errors
     ///
-    /// What the system says, other than `NotFound`.
+    /// Errors of the system, other than `NotFound`.
     pub fn has_name(&self, path: &Path) -> io::Result<bool> {
         let Some(file) = &self.file else { return Ok(true) };
         match fs::metadata(path) {
@@ -170,24 +170,24 @@ impl Lock {
     }
 }
 
-/// Waits for the lock of an open file, which `path` names in errors, and says whether there is one:
-/// not where the system or the file system has no such lock. Closing the file releases it.
+/// Waits for the lock of an open file, which `path` names in errors. Returns whether it is locked:
+/// false if the system or the file system has no locks. Closing the file releases it.
 ///
 /// # Errors
 ///
-/// [`LockTimeout`], or what the system says.
+/// [`LockTimeout`], or errors of the system.
 pub fn lock_file(file: &File, path: &Path, kind: LockKind, wait: &LockWait) -> io::Result<bool> {
     Waiting::new(path, wait).wait_for(file, kind)
 }
 
 impl FileId {
-    /// That of the file at `path`; `None` where the system has no such numbers, or no such file.
+    /// The id of the file at `path`; `None` if there is no such file, or if the system has no ids.
     #[must_use]
     pub fn of_path(path: &Path) -> Option<Self> {
         Self::of_metadata(&fs::metadata(path).ok()?)
     }
 
-    /// That of an open file.
+    /// The id of an open file.
     #[must_use]
     pub fn of_file(file: &File) -> Option<Self> {
         Self::of_metadata(&file.metadata().ok()?)
@@ -206,19 +206,19 @@ impl FileId {
 }
 
 impl LockWait {
-    /// Does not wait at all.
+    /// Never waits.
     #[must_use]
     pub fn never() -> Self {
         Self { timeout: Some(Duration::ZERO), on_wait: None }
     }
 
-    /// With another time to wait, `None` for as long as it takes.
+    /// Sets the time to wait, `None` to wait forever.
     #[must_use]
     pub fn timeout(self, timeout: Option<Duration>) -> Self {
         Self { timeout, ..self }
     }
 
-    /// With a function that is called once with the holder after a second of waiting.
+    /// Sets a function to call once with the holder after a second of waiting.
     #[must_use]
     pub fn on_wait(self, on_wait: impl Fn(&Holder) + Send + Sync + 'static) -> Self {
         Self { on_wait: Some(Arc::new(on_wait)), ..self }
@@ -240,7 +240,7 @@ impl fmt::Debug for LockWait {
 impl fmt::Display for Holder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.program, self.pid) {
-            // The name may be anything.
+            // The name may contain any characters.
             (Some(program), Some(pid)) => write!(f, "{} (process {pid})", program.escape_debug()),
             (None, Some(pid)) => write!(f, "process {pid}"),
             _ => f.write_str("another process"),
@@ -249,7 +249,7 @@ impl fmt::Display for Holder {
 }
 
 impl LockTimeout {
-    /// The time-out in an error, if it is one.
+    /// The time-out in an error, if it has one.
     #[must_use]
     pub fn find(error: &io::Error) -> Option<&Self> {
         error.get_ref()?.downcast_ref()
@@ -264,7 +264,7 @@ impl fmt::Display for LockTimeout {
 
 impl core::error::Error for LockTimeout {}
 
-/// When the caller hears of the holder.
+/// The time after which the caller learns the holder.
 const NOTICE_AFTER: Duration = Duration::from_secs(1);
 const SHORTEST_PAUSE: Duration = Duration::from_millis(1);
 const LONGEST_PAUSE: Duration = Duration::from_millis(50);
@@ -273,7 +273,7 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 struct Waiting<'a> {
     path: &'a Path,
     wait: &'a LockWait,
-    /// The first pause: without one no clock is asked.
+    /// The time of the first pause; without a pause the clock is never read.
     since: Option<Instant>,
     pause: Duration,
     is_noticed: bool,
@@ -292,7 +292,7 @@ impl<'a> Waiting<'a> {
         }
     }
 
-    /// Waits for the lock, and says whether there is one.
+    /// Waits for the lock, and returns whether the file system has locks.
     fn wait_for(&mut self, file: &File, kind: LockKind) -> io::Result<bool> {
         loop {
             let tried = match kind {
@@ -334,7 +334,7 @@ impl<'a> Waiting<'a> {
     }
 }
 
-/// Opens what can be locked: a file or a directory. Opening a pipe would wait for its other end.
+/// Opens a file or a directory, which can be locked. Opening a pipe would wait for its other end.
 fn open_lockable(path: &Path, kind: LockKind) -> io::Result<Option<File>> {
     if !cfg!(unix) {
         return Ok(None);
@@ -365,7 +365,7 @@ fn is_without_locks(error: &io::Error) -> bool {
         || cfg!(unix) && matches!(error.raw_os_error(), Some(EBADF | ENOLCK))
 }
 
-/// Who holds a lock on a file, from the list of the kernel.
+/// Finds the holder of a lock on a file in the kernel's list.
 #[cfg(target_os = "linux")]
 fn find_holder(file: &File) -> Holder {
     let Some(id) = FileId::of_file(file) else { return Holder::default() };
@@ -382,13 +382,13 @@ fn find_holder(_: &File) -> Holder {
 }
 
 /// The process of the first lock on a file: `1: FLOCK  ADVISORY  WRITE 1234 08:02:131 0 EOF`. The
-/// device counts only where several files have the number: some file systems give another one.
+/// device counts only if several files have the inode number: some file systems report another one.
 #[cfg(any(test, target_os = "linux"))]
 fn find_pid(locks: &str, id: FileId) -> Option<u32> {
     let mut found = None;
     for line in locks.lines() {
         let mut words = line.split_whitespace().skip(1);
-        // A waiting lock has an arrow there.
+        // A waiting lock has an arrow in this position.
         if words.next() != Some("FLOCK") {
             continue;
         }
@@ -407,7 +407,7 @@ fn find_pid(locks: &str, id: FileId) -> Option<u32> {
     found
 }
 
-/// A device number as the list writes it.
+/// A device number in the form of the list.
 #[cfg(any(test, target_os = "linux"))]
 fn device_text(device: u64) -> String {
     let major = device >> 8 & 0xfff | device >> 32 & 0xffff_f000;
@@ -462,7 +462,7 @@ mod tests {
         #[test]
         fn a_lock_excludes_others_until_it_is_dropped() {
             let (dir, path) = scratch();
-            // A child that another test starts has the descriptor until it runs its program.
+            // A child that another test starts holds the descriptor until it runs its program.
             let wait = LockWait::default();
             for path in [path.as_path(), dir.path()] {
                 let lock = Lock::exclusive(path, &wait).unwrap();
@@ -489,7 +489,7 @@ mod tests {
             assert!(LockTimeout::find(&error).is_none());
         }
 
-        /// Many threads add one to a number in a file, which they replace each time.
+        /// Many threads increment a number in a file, which they replace each time.
         #[test]
         fn a_replaced_file_is_locked_anew() {
             let (dir, path) = scratch();
@@ -585,7 +585,7 @@ mod tests {
                 assert!(waiting.join().unwrap().unwrap().is_held());
             });
             child.wait().unwrap();
-            // Another one ends by itself.
+            // The other child ends by itself.
             let mut child = locking_child(&path);
             drop(child.stdin.take());
             Lock::exclusive(&path, &LockWait::default()).unwrap();

@@ -59,9 +59,9 @@ impl WriteAt for MemStore {
         if start > self.bytes.len() {
             self.bytes.resize(start, 0);
         }
-        let (inside, behind) = bytes.split_at(bytes.len().min(self.bytes.len() - start));
+        let (inside, after) = bytes.split_at(bytes.len().min(self.bytes.len() - start));
         self.bytes[start..start + inside.len()].copy_from_slice(inside);
-        self.bytes.extend_from_slice(behind);
+        self.bytes.extend_from_slice(after);
         Ok(())
     }
 
@@ -82,14 +82,14 @@ impl WriteAt for MemStore {
 }
 
 impl MemStore {
-    /// Makes room for `len` bytes in all, and reports a lack of memory instead of aborting.
+    /// Reserves room for `len` bytes in all, and reports a lack of memory instead of aborting.
     fn reserve(&mut self, len: usize) -> io::Result<()> {
         let more = len.saturating_sub(self.bytes.len());
         Ok(zeroed::try_reserve(&mut self.bytes, more).map_err(|_| io::ErrorKind::OutOfMemory)?)
     }
 }
 
-/// Copies the bytes from position `at` on, as many as there are and `buf` has room for.
+/// Copies the bytes from position `at` on, until they end or `buf` is full.
 pub(crate) fn copy_from(bytes: &[u8], at: u64, buf: &mut [u8]) -> usize {
     let rest = usize::try_from(at).ok().and_then(|at| bytes.get(at..)).unwrap_or_default();
     let n = rest.len().min(buf.len());

@@ -1,7 +1,7 @@
 //! A store on a file mapped into memory: reading is copying, without a call to the system.
 //!
-//! What this module cannot know is what others do with the file, so opening is `unsafe`, and the
-//! only place of this crate that is, but for the advice that `zeroed` gives.
+//! This module cannot know whether other programs change the file, so opening is `unsafe`. It is
+//! the only unsafe code of this crate, apart from the advice that `zeroed` gives.
 
 use std::fs::File;
 use std::io;
@@ -14,9 +14,9 @@ use crate::{ReadAt, Stamp};
 
 /// A file mapped into memory, for reading.
 ///
-/// Many small reads of a file that is in the system's cache become cheaper. In exchange nobody may
-/// touch the file: where others may, or where data come from strangers,
-/// [`FileStore`](crate::FileStore) is the store to use.
+/// It makes many small reads of a file in the system's cache cheaper. In exchange no program may
+/// touch the file: if others may, or if data come from strangers, use
+/// [`FileStore`](crate::FileStore).
 ///
 /// ```
 /// use blosc_io::{MmapStore, ReadAt};
@@ -24,7 +24,7 @@ use crate::{ReadAt, Stamp};
 /// # let dir = tempfile::tempdir()?;
 /// # let path = dir.path().join("f");
 /// std::fs::write(&path, b"header and data")?;
-/// // SAFETY: the file is in a directory of our own, and nobody writes to it.
+/// // SAFETY: the file is in a directory of our own, and no program writes to it.
 /// let store = unsafe { MmapStore::open(&path)? };
 /// let mut four = [0; 4];
 /// store.read_exact_at(11, &mut four)?;
@@ -42,12 +42,12 @@ impl MmapStore {
     ///
     /// # Safety
     /// As long as the store exists, no process may change the file or cut it off. Bytes that change
-    /// while they are read are undefined behaviour; reading behind the new end of a file that
-    /// was cut ends the process with a signal (`SIGBUS`). Replacing the file by another one of
-    /// its name, by renaming, is harmless: the old one stays mapped.
+    /// while they are read are undefined behaviour; reading after the new end of a file that was
+    /// cut ends the process with a signal (`SIGBUS`). Replacing the file by another one of its
+    /// name, by renaming, is harmless: the old one stays mapped.
     ///
     /// # Errors
-    /// What the system says; a directory is [`io::ErrorKind::IsADirectory`] on every system.
+    /// Errors of the system; a directory gives [`io::ErrorKind::IsADirectory`] on every system.
     pub unsafe fn open(path: impl AsRef<Path>) -> io::Result<Self> {
         let file = File::open(path)?;
         let metadata = file.metadata()?;
@@ -77,11 +77,11 @@ impl ReadAt for MmapStore {
         Ok(copy_from(&self.map, at, buf))
     }
 
-    /// That of the file when it was mapped.
     fn in_memory(&self) -> Option<&[u8]> {
         Some(self.as_bytes())
     }
 
+    /// The stamp of the file when it was mapped.
     fn stamp(&self) -> Option<Stamp> {
         self.stamp
     }

@@ -1,13 +1,13 @@
-//! Files and folders that appear whole or not at all: the only place that names, makes, renames and
-//! sweeps what is not finished.
+//! Files and folders that appear whole or not at all. Only this module names, makes, renames and
+//! sweeps unfinished ones.
 //!
 //! ```text
 //!   make     .NAME.b2tmp-XXXXXX beside NAME, locked, for its owner only
 //!   write    by the handle of the file, or at NAME in the folder of that name
 //!   sync     the content
-//!   place    rename; exchange, where one of the two is a folder
-//!   sync     the names in the folder around
-//!   sweep    what killed processes left of earlier replacements
+//!   place    rename; exchange if either one is a folder
+//!   sync     the names in the enclosing folder
+//!   sweep    leftovers of killed processes
 //! ```
 //!
 //! | successor of | made by |
@@ -19,22 +19,23 @@
 //!
 //! # Names
 //!
-//! `XXXXXX` are six random letters and digits. Of a NAME that leaves no room for them, only the
-//! beginning is used. A sweep also knows the names of earlier versions: `NAME.PID.tmp` and
-//! `NAME.N.PID.tmp` beside NAME; `chunks.b2frame.tmp` and `NAME.__temp__` inside containers.
+//! `XXXXXX` are six random letters and digits. A NAME that leaves no room for them is shortened. A
+//! sweep also knows the names of earlier versions: `NAME.PID.tmp` and `NAME.N.PID.tmp` beside NAME;
+//! `chunks.b2frame.tmp` and `NAME.__temp__` inside containers.
 //!
 //! # Sweeping
 //!
-//! Nothing that a living process may write. A leftover goes only if all of this holds:
+//! A sweep keeps every file that a living process may write. It removes a leftover only if all of
+//! these hold:
 //!
-//! - It is a file or a folder, and no link.
-//! - The sweep gets its lock, which its maker holds until it is renamed or removed. Where there are
-//!   no locks, everything stays.
+//! - It is a file or a folder, and not a link.
+//! - The sweep gets its lock, which its maker holds until it is renamed or removed. If there are no
+//!   locks, everything stays.
 //! - The sweep has the lock of the folder around it, which the writer of a container holds.
 //! - No process has the number in its name, and a file begins like the one that it was to replace.
 //!   Only earlier versions put numbers into names.
 //!
-//! A process that is ended by a signal can remove its own: see [`Unfinished`].
+//! A process that is ended by a signal can remove its own files: see [`Unfinished`].
 
 mod carry;
 mod exchange;

@@ -1,4 +1,4 @@
-//! A store on anything that has a cursor.
+//! A store on a reader with a cursor.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,12 +14,12 @@ pub struct SeekStore<R> {
 }
 
 impl<R> SeekStore<R> {
-    /// A store on `inner`. Wherever its cursor is, position 0 is its very beginning.
+    /// A store on `inner`. Position 0 is its beginning, wherever its cursor is.
     pub fn new(inner: R) -> Self {
         Self { inner: Mutex::new(inner) }
     }
 
-    /// The reader, its cursor anywhere.
+    /// The reader; its cursor may be anywhere.
     pub fn into_inner(self) -> R {
         self.inner.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
@@ -36,7 +36,7 @@ impl<R: Read + Seek + Send> ReadAt for SeekStore<R> {
     }
 
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
-        // Positions from 2^63 on are behind every end, and some readers refuse to seek there.
+        // Positions from 2^63 on are after every end, and some readers refuse to seek there.
         if i64::try_from(at).is_err() {
             return Ok(0);
         }
@@ -57,7 +57,7 @@ impl<R: Read + Write + Seek + Send> WriteAt for SeekStore<R> {
         inner.write_all(bytes)
     }
 
-    /// Extends with zeros; a cursor offers no way to cut, so a shorter length is
+    /// Extends with zeros; a cursor cannot cut, so a shorter length is
     /// [`io::ErrorKind::Unsupported`].
     fn set_len(&mut self, len: u64) -> io::Result<()> {
         let old = self.len()?;
@@ -70,7 +70,7 @@ impl<R: Read + Write + Seek + Send> WriteAt for SeekStore<R> {
         Ok(())
     }
 
-    /// Flushes; a cursor offers no way to ask for more.
+    /// Flushes; a cursor has no stronger operation.
     fn sync(&mut self, _: Sync) -> io::Result<()> {
         self.lock().flush()
     }

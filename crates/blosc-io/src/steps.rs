@@ -1,18 +1,18 @@
-//! Reading without I/O: the caller fetches, by whatever means it has.
+//! Reading without I/O: the caller fetches the bytes by its own means.
 //!
-//! The readers of this family ask a [`ReadAt`] or a [`Tree`](crate::Tree) for bytes when they need
-//! them. Callers that must not wait there (async code, a browser) give them a [`FetchedFile`] or a
-//! [`FetchedTree`], which have only what was fetched so far:
+//! The readers of this family read from a [`ReadAt`] or a [`Tree`](crate::Tree) when they need
+//! bytes. Callers that must not wait there (async code, a browser) give them a [`FetchedFile`] or a
+//! [`FetchedTree`], which have only the bytes fetched so far:
 //!
 //! ```text
-//!   file.step(work) --+--> Fetch(all that is missing): fetch it, file.add it, and step again
-//!                     +--> Done(what work returned)
+//!   file.step(work) --+--> Fetch(missing ranges): fetch, file.add, and step again
+//!                     +--> Done(result of the work)
 //! ```
 //!
 //! Work that lacks bytes ends early and is run again from its start, so that every reader is usable
-//! in this way without a second implementation. Readers announce what they will need
-//! ([`ReadAt::prefetch`]), so that two steps fetch all of it: one for the headers of chunks, one
-//! for their blocks; and nothing is decoded before the last of them.
+//! in this way without a second implementation. Readers announce the bytes that they will need
+//! ([`ReadAt::prefetch`]), so that two steps fetch all of them: one for the headers of chunks, one
+//! for their blocks; and decoding begins only after the last of them.
 //!
 //! ```
 //! use blosc_io::ReadAt;
@@ -52,18 +52,18 @@ use known::Known;
 
 pub use tree::{FetchedTree, FileFetch};
 
-/// Bytes that the first step fetches of the start and of the end of a file: header, trailer and
-/// index of most frames.
+/// Bytes that the first step fetches at the start of a file. With [`LAST_NBYTES`] they hold the
+/// header, trailer and index of most frames.
 pub const FIRST_NBYTES: u64 = 16 << 10;
-/// See [`FIRST_NBYTES`].
+/// Bytes that the first step fetches at the end of a file: see [`FIRST_NBYTES`].
 pub const LAST_NBYTES: u64 = 64 << 10;
 
-/// What to fetch of a file.
+/// Bytes of a file to fetch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fetch {
     /// These bytes, as far as the file has them.
     Range(Range<u64>),
-    /// The last bytes, this number of them or all.
+    /// The last bytes, at most this number.
     Suffix(u64),
 }
 
@@ -78,16 +78,16 @@ impl Fetch {
     }
 }
 
-/// How far some work came.
+/// The state of some work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step<T, F = Fetch> {
-    /// It needs these bytes, which may be fetched at once, and is then to be run again.
+    /// It needs these bytes, which may be fetched at once, before it is run again.
     Fetch(Vec<F>),
     /// It is done.
     Done(T),
 }
 
-/// A file of which the caller fetches what is read.
+/// A file whose bytes the caller fetches when they are read.
 #[derive(Debug)]
 pub struct FetchedFile {
     state: Mutex<State>,
@@ -100,31 +100,31 @@ struct State {
     /// Length of the file, once it is known.
     len: Option<u64>,
     known: Known,
-    /// The number of the work that goes on or comes next.
+    /// The number of the current or next work.
     work: u64,
-    /// What is to be fetched.
+    /// The ranges to fetch.
     missing: Vec<Range<u64>>,
-    /// Whether a read failed for want of bytes.
+    /// Whether a read failed because bytes are missing.
     is_blocked: bool,
 }
 
 impl FetchedFile {
-    /// A file of which nothing is known. One step fetches up to `limit` bytes ahead: a part of an
-    /// array that needs more takes more steps, each of which decodes the earlier ones again.
+    /// A file without known bytes. One step fetches up to `limit` bytes ahead: a part of an array
+    /// that needs more takes more steps, each of which decodes the earlier ones again.
     #[must_use]
     pub fn new(limit: u64) -> Self {
         Self { state: Mutex::default(), limit, kept: u64::MAX }
     }
 
-    /// Keeps at most `nbytes` of what was fetched from one piece of work to the next; bytes that
-    /// were read last stay. Without this call all of them stay.
+    /// Keeps at most `nbytes` of the fetched bytes from one piece of work to the next; the bytes
+    /// read last stay. Without this call all of them stay.
     #[must_use]
     pub fn keeping(mut self, nbytes: u64) -> Self {
         self.kept = nbytes;
         self
     }
 
-    /// A file whose length is known, from a listing for instance.
+    /// A file of known length, from a listing for instance.
     #[must_use]
     pub fn with_len(len: u64, limit: u64) -> Self {
         let file = Self::new(limit);
@@ -132,7 +132,7 @@ impl FetchedFile {
         file
     }
 
-    /// Runs `work`, which reads this file, over what is known of it.
+    /// Runs `work`, which reads this file, on its known bytes.
     ///
     /// # Errors
     ///
@@ -151,12 +151,11 @@ impl FetchedFile {
         }
     }
 
-    /// Adds bytes that were fetched, from position `at` on, of a file of `len` bytes.
+    /// Adds fetched bytes, from position `at` on, of a file of `len` bytes.
     ///
     /// # Errors
     ///
-    /// [`io::ErrorKind::InvalidData`] if the file had another length before: then it is another
-    /// file now.
+    /// [`io::ErrorKind::InvalidData`] if the file had another length before, and so has changed.
     pub fn add(&self, at: u64, bytes: &[u8], len: u64) -> io::Result<()> {
         let mut state = self.lock();
         let end = at.saturating_add(bytes.len() as u64);
@@ -170,7 +169,7 @@ impl FetchedFile {
         Ok(())
     }
 
-    /// Bytes that are known, and take memory.
+    /// Known bytes, which take memory.
     #[must_use]
     pub fn known_nbytes(&self) -> u64 {
         self.lock().known.nbytes()
@@ -185,7 +184,7 @@ impl FetchedFile {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Before a step of the work of this number.
+    /// Begins a step of the work with this number.
     fn begin(&self, work: u64) {
         let mut state = self.lock();
         state.known.begin(work);
@@ -193,8 +192,8 @@ impl FetchedFile {
         state.is_blocked = false;
     }
 
-    /// What the work needs before it is run again. What is only announced is fetched with it, or if
-    /// the work failed: its error may come from elsewhere.
+    /// The bytes that the work needs before it is run again. Announced bytes are fetched with them,
+    /// or if the work failed: its error may have another cause.
     fn take_missing(&self, has_failed: bool) -> Option<Vec<Fetch>> {
         let mut state = self.lock();
         let lacks_bytes = state.is_blocked || has_failed && !state.missing.is_empty();
@@ -209,8 +208,7 @@ impl FetchedFile {
     }
 }
 
-/// Forgets pieces of files until they have `nbytes` at most: those first that were read before the
-/// others.
+/// Forgets pieces of files until they have `nbytes` at most, the ones read longest ago first.
 fn forget_oldest<'a>(files: impl IntoIterator<Item = &'a FetchedFile> + Clone, nbytes: u64) {
     let known = files.clone().into_iter().map(FetchedFile::known_nbytes);
     let mut known = known.fold(0, u64::saturating_add);
@@ -248,14 +246,15 @@ fn merged(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
 }
 
 impl ReadAt for FetchedFile {
-    /// Before the first bytes were added, this fails as reads do.
+    /// Fails until the first bytes are added, as reads do.
     fn len(&self) -> io::Result<u64> {
         let mut state = self.lock();
         state.is_blocked |= state.len.is_none();
         state.len.ok_or_else(|| io::ErrorKind::WouldBlock.into())
     }
 
-    /// What is not known yet is noted for the next step, and is an error of the kind `WouldBlock`.
+    /// Notes unknown bytes for the next step, and reports them as an error of the kind
+    /// `WouldBlock`.
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
         let mut state = self.lock();
         let Some(len) = state.len else {
@@ -277,7 +276,7 @@ impl ReadAt for FetchedFile {
         Err(io::ErrorKind::WouldBlock.into())
     }
 
-    /// All ranges are noted before the first one fails.
+    /// Notes all ranges before the first one fails.
     fn read_ranges(&self, ranges: &[Range<u64>]) -> io::Result<Vec<Vec<u8>>> {
         let len = self.len()?;
         if ranges.iter().any(|range| range.start > range.end) {
@@ -412,7 +411,7 @@ mod tests {
             assert_eq!(run(&file, || read(at)(&file)), ((), rounds), "{at}");
             assert_eq!(file.known_nbytes(), known, "{at}");
         }
-        // Work that needs more than the bound has all of it until it is done.
+        // Work that needs more than the bound keeps all of it until it is done.
         assert_eq!(run(&file, || file.read_exact_at(20_000, &mut [0; 50_000])), ((), 1));
         assert_eq!(file.known_nbytes(), 0);
         assert_eq!(file.len().unwrap(), 100_000);

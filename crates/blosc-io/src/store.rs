@@ -1,4 +1,4 @@
-//! The two traits, and what they promise.
+//! The two traits, and their promises.
 
 use core::ops::Range;
 use std::io;
@@ -7,31 +7,29 @@ use std::time::SystemTime;
 
 /// Bytes that can be read at any position, by many threads at once.
 ///
-/// Implementors give [`len`](Self::len) and [`read_at`](Self::read_at); the other methods follow
-/// from them and are worth overriding only where the storage has something better (one request for
-/// many ranges, say).
+/// Implementors write [`len`](Self::len) and [`read_at`](Self::read_at); the other methods follow
+/// from them and are worth overriding only if the storage has a better way (for instance one
+/// request for many ranges).
 pub trait ReadAt: Send + core::marker::Sync {
-    /// Length of the whole, in bytes.
+    /// Length of the whole store (bytes).
     ///
     /// # Errors
-    /// When the storage cannot tell.
+    /// If the storage cannot tell.
     fn len(&self) -> io::Result<u64>;
 
-    /// Reads up to `buf.len()` bytes from position `at` and returns how many.
+    /// Reads up to `buf.len()` bytes from position `at` and returns their number.
     ///
-    /// Fewer than requested is no error, and 0 means that `at` is at or after the end (or `buf` is
+    /// A smaller number is no error, and 0 means that `at` is at or after the end (or `buf` is
     /// empty).
     ///
     /// # Errors
-    /// When the storage fails. An interrupted call may be reported as
-    /// [`io::ErrorKind::Interrupted`].
+    /// If the storage fails. An interrupted call may be reported as [`io::ErrorKind::Interrupted`].
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize>;
 
     /// Fills `buf` from position `at`.
     ///
     /// # Errors
-    /// [`io::ErrorKind::UnexpectedEof`] when the bytes end before `buf` is full, or what `read_at`
-    /// reports.
+    /// [`io::ErrorKind::UnexpectedEof`] if the bytes end before `buf` is full; errors of `read_at`.
     fn read_exact_at(&self, mut at: u64, mut buf: &mut [u8]) -> io::Result<()> {
         while !buf.is_empty() {
             match self.read_at(at, buf) {
@@ -49,39 +47,38 @@ pub trait ReadAt: Send + core::marker::Sync {
 
     /// Reads several ranges, each in full, in the order given.
     ///
-    /// The caller answers for the sizes: each range is allocated. Stores with a cost per request
-    /// override this.
+    /// The caller is responsible for the sizes: each range is allocated. Stores with a cost per
+    /// request override this.
     ///
     /// # Errors
     /// As [`read_exact_at`](Self::read_exact_at); [`io::ErrorKind::InvalidInput`] for a range that
     /// runs backwards.
     fn read_ranges(&self, ranges: &[Range<u64>]) -> io::Result<Vec<Vec<u8>>> {
-        // Some stores ask elsewhere for their length: once is enough.
+        // Some stores request their length elsewhere, so one call is enough.
         let len = if ranges.is_empty() { 0 } else { self.len()? };
         ranges.iter().map(|range| read_range(self, range, len)).collect()
     }
 
-    /// Bytes that one [`prefetch`](Self::prefetch) may name. 0, as with most stores, where
-    /// announcing reads gains nothing: readers then plan nothing.
+    /// Bytes that one [`prefetch`](Self::prefetch) may name. Most stores return 0, as announcing
+    /// reads gains nothing: readers then announce none.
     fn prefetch_limit(&self) -> u64 {
         0
     }
 
-    /// Begins to fetch what will be read soon, all at once, and does not wait for it. Reads that
-    /// come before the bytes do wait; a failure is told by them. What lies after the end is
-    /// ignored.
+    /// Begins to fetch the bytes of the next reads, all at once, and does not wait for them. Reads
+    /// that come before the bytes wait, and report failures. Bytes after the end are ignored.
     fn prefetch(&self, ranges: &[Range<u64>]) {
         let _ = ranges;
     }
 
-    /// The whole content where it lies in memory, to be read without a copy; `None` for all other
+    /// The whole content if it lies in memory, to be read without a copy; `None` for all other
     /// storage.
     fn in_memory(&self) -> Option<&[u8]> {
         None
     }
 
-    /// Something that changes when the content changes, for caches to compare; `None` when the
-    /// storage has no such thing.
+    /// A value that changes when the content changes, for caches to compare; `None` if the storage
+    /// has none.
     fn stamp(&self) -> Option<Stamp> {
         None
     }
@@ -89,7 +86,7 @@ pub trait ReadAt: Send + core::marker::Sync {
     /// Whether there are no bytes at all.
     ///
     /// # Errors
-    /// When the storage cannot tell.
+    /// If the storage cannot tell.
     fn is_empty(&self) -> io::Result<bool> {
         Ok(self.len()? == 0)
     }
@@ -100,29 +97,29 @@ pub trait WriteAt: ReadAt {
     /// Writes all of `bytes` at position `at`. A gap between the old end and `at` reads as zeros.
     ///
     /// # Errors
-    /// When the storage fails; part of the bytes may then have been written.
+    /// If the storage fails; part of the bytes may then have been written.
     fn write_at(&mut self, at: u64, bytes: &[u8]) -> io::Result<()>;
 
     /// Cuts the storage at `len` bytes, or extends it with zeros.
     ///
     /// # Errors
-    /// When the storage fails.
+    /// If the storage fails.
     fn set_len(&mut self, len: u64) -> io::Result<()>;
 
-    /// Returns when everything written so far would survive a crash of the machine.
+    /// Syncs everything written so far, so that it survives a crash of the machine.
     ///
     /// # Errors
-    /// When the storage fails.
+    /// If the storage fails.
     fn sync(&mut self, what: Sync) -> io::Result<()>;
 }
 
-/// How much [`WriteAt::sync`] makes durable.
+/// The parts that [`WriteAt::sync`] makes durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Sync {
-    /// The content, and what is needed to read it back.
+    /// The content, and the metadata needed to read it back.
     Data,
-    /// The content and all metadata, modification time included.
+    /// The content and all metadata, including the modification time.
     All,
 }
 
@@ -132,7 +129,7 @@ pub enum Sync {
 pub struct Stamp {
     /// Length in bytes.
     pub len: u64,
-    /// Time of the last modification, where the storage keeps one.
+    /// Time of the last modification, if the storage keeps one.
     pub modified: Option<SystemTime>,
 }
 
@@ -144,7 +141,7 @@ impl Stamp {
     }
 }
 
-/// Lets shared and borrowed stores be stores.
+/// Makes shared and borrowed stores stores.
 macro_rules! forward_read_at {
     ($($pointer:ty),*) => {$(
         impl<S: ReadAt + ?Sized> ReadAt for $pointer {
@@ -185,7 +182,7 @@ macro_rules! forward_read_at {
 
 forward_read_at!(&S, &mut S, Box<S>, Arc<S>);
 
-/// Lets owned and exclusively borrowed writable stores be writable stores.
+/// Makes owned and exclusively borrowed writable stores writable stores.
 macro_rules! forward_write_at {
     ($($pointer:ty),*) => {$(
         impl<S: WriteAt + ?Sized> WriteAt for $pointer {
@@ -227,7 +224,7 @@ mod tests {
     use super::*;
     use crate::MemStore;
 
-    /// Gives one byte per call and is interrupted before each.
+    /// Reads one byte per call and is interrupted before each.
     struct Slow(MemStore, core::sync::atomic::AtomicBool);
 
     impl ReadAt for Slow {

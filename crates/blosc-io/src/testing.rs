@@ -1,7 +1,7 @@
-//! The conformance suite: what every store must do, checked through the traits alone.
+//! The conformance suite: the duties of every store, checked through the traits alone.
 //!
-//! Each function returns the first promise that was broken, as text, so that it can be used from
-//! any test framework. Enable the feature `testing` in your dev-dependencies.
+//! Each function returns the first broken promise as text, so that any test framework can use it.
+//! Enable the feature `testing` in your dev-dependencies.
 //!
 //! ```
 //! use blosc_io::{MemStore, testing};
@@ -30,7 +30,7 @@ pub use recording_tree::{RecordingTree, Step, check_tree};
 /// Checks a store that holds exactly `content` (give it some hundred bytes).
 ///
 /// # Errors
-/// The first difference, or what the store reported.
+/// The first difference, or the store's error.
 pub fn check_read_at(store: &dyn ReadAt, content: &[u8]) -> io::Result<()> {
     let len = content.len() as u64;
     expect_equal("len", store.len()?, len)?;
@@ -44,10 +44,10 @@ pub fn check_read_at(store: &dyn ReadAt, content: &[u8]) -> io::Result<()> {
     check_threads(store, content)
 }
 
-/// Checks a store that is empty and can be written and cut.
+/// Checks an empty store that can be written and cut.
 ///
 /// # Errors
-/// The first difference, or what the store reported.
+/// The first difference, or the store's error.
 pub fn check_write_at(store: &mut dyn WriteAt) -> io::Result<()> {
     expect_equal("len of a new store", store.len()?, 0)?;
     store.write_at(4, b"efgh")?;
@@ -144,7 +144,7 @@ fn expect_equal<T: PartialEq + Debug>(what: &str, found: T, expected: T) -> io::
 
 #[cfg(test)]
 mod tests {
-    //! Every store of this crate passes the suite, and the suite notices stores that do not.
+    //! Every store of this crate passes the suite, and the suite notices faulty stores.
 
     use std::io::Cursor;
     use std::sync::Arc;
@@ -203,7 +203,7 @@ mod tests {
         check_write_at(&mut CountingStore::new(MemStore::default())).unwrap();
     }
 
-    /// Forgets that reads have a position.
+    /// A store that ignores the position of a read.
     struct Broken(MemStore);
 
     impl ReadAt for Broken {

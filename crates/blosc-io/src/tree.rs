@@ -1,9 +1,9 @@
-//! Containers that are several files: a tree of named files, in a directory or in memory.
+//! Containers of several files: a tree of named files, in a directory or in memory.
 //!
 //! ```text
-//!   bcolz-store, sparse frames of b2frame      what the files mean
+//!   bcolz-store, sparse frames of b2frame      meaning of the files
 //!        |  Tree
-//!   DirTree   MemTree   your own               where the files are
+//!   DirTree   MemTree   your own               the files themselves
 //!        |  ReadAt
 //!   FileStore ...                              one file
 //! ```
@@ -29,7 +29,7 @@ pub use memory::MemTree;
 
 /// Files below a root. Paths have `/` between names; the root itself is the empty path.
 ///
-/// A reader needs [`open`](Self::open) and [`list`](Self::list) only. Each of the other methods
+/// A reader needs only [`open`](Self::open) and [`list`](Self::list). Each of the other methods
 /// changes the tree in one step: another reader sees the state before it or the state after it.
 ///
 /// ```
@@ -47,8 +47,8 @@ pub trait Tree: Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// `NotFound` where there is none; `InvalidInput` where there is something else, such as a
-    /// device or a link that leads out of the root.
+    /// `NotFound` if there is none; `InvalidInput` for any other entry, such as a device or a link
+    /// that leads out of the root.
     fn open(&self, path: &str) -> io::Result<Box<dyn ReadAt>>;
 
     /// Length of a file that [`open`](Self::open) opens (bytes).
@@ -64,18 +64,18 @@ pub trait Tree: Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// `NotFound` or `NotADirectory` where there is no directory.
+    /// `NotFound` or `NotADirectory` if there is no directory.
     fn list(&self, path: &str) -> io::Result<Vec<Entry>>;
 
-    /// Bytes that one [`prefetch`](Self::prefetch) may name; 0 where announcing reads gains
-    /// nothing: see [`ReadAt::prefetch_limit`].
+    /// Bytes that one [`prefetch`](Self::prefetch) may name; 0 if announcing reads gains nothing:
+    /// see [`ReadAt::prefetch_limit`].
     fn prefetch_limit(&self) -> u64 {
         0
     }
 
     /// Begins to fetch parts of files that will be read soon, all at once, and does not wait for
-    /// them: see [`ReadAt::prefetch`]. Files that are not there, and what lies after the end of a
-    /// file, are ignored.
+    /// them: see [`ReadAt::prefetch`]. Missing files, and bytes after the end of a file, are
+    /// ignored.
     fn prefetch(&self, parts: &[(String, Range<u64>)]) {
         if self.prefetch_limit() == 0 {
             return;
@@ -87,32 +87,33 @@ pub trait Tree: Debug + Send + Sync {
         }
     }
 
-    /// Replaces a file, or creates it. Its directory exists.
+    /// Replaces a file, or creates it. Its directory must exist.
     ///
     /// # Errors
     ///
-    /// Those of the storage; then the file is as it was.
+    /// Errors of the storage; then the file keeps its old content.
     fn write(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
         let _ = (path, bytes);
         Err(io::ErrorKind::ReadOnlyFilesystem.into())
     }
 
-    /// Creates a file that does not exist yet. Its directory exists. Unlike
+    /// Creates a file that does not exist yet. Its directory must exist. Unlike
     /// [`write`](Self::write), a failure may leave a part of the file.
     ///
     /// # Errors
     ///
-    /// `AlreadyExists` where there is an entry of that name, be it a link; those of the storage.
+    /// `AlreadyExists` if there is an entry of that name, even a link; errors of the storage.
     fn create_new(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
         let _ = (path, bytes);
         Err(io::ErrorKind::ReadOnlyFilesystem.into())
     }
 
-    /// The same with the bytes of a store, which a tree need not have in memory at once.
+    /// As [`create_new`](Self::create_new) with the bytes of a store, which a tree need not have in
+    /// memory at once.
     ///
     /// # Errors
     ///
-    /// As [`create_new`](Self::create_new); those of reading `source`.
+    /// As [`create_new`](Self::create_new); errors of reading `source`.
     fn copy_new(&self, path: &str, source: &dyn ReadAt) -> io::Result<()> {
         if let Some(bytes) = source.in_memory() {
             return self.create_new(path, bytes);
@@ -125,73 +126,74 @@ pub trait Tree: Debug + Send + Sync {
         self.create_new(path, &bytes)
     }
 
-    /// Gives a file the permissions of another one, where a tree has such; a missing file has none.
+    /// Gives a file the permissions of another one, if the tree has any; a missing file has none.
     ///
     /// # Errors
     ///
-    /// Those of the storage.
+    /// Errors of the storage.
     fn copy_permissions(&self, from: &str, to: &str) -> io::Result<()> {
         let _ = (from, to);
         Ok(())
     }
 
-    /// Creates a directory. Its parent exists.
+    /// Creates a directory. Its parent must exist.
     ///
     /// # Errors
     ///
-    /// `AlreadyExists` where there is an entry of that name.
+    /// `AlreadyExists` if there is an entry of that name.
     fn create_dir(&self, path: &str) -> io::Result<()> {
         let _ = path;
         Err(io::ErrorKind::ReadOnlyFilesystem.into())
     }
 
-    /// Removes a file, or a directory with all that is in it. A missing entry is no error.
+    /// Removes a file, or a directory with all of its entries. A missing entry is no error.
     ///
     /// # Errors
     ///
-    /// Those of the storage.
+    /// Errors of the storage.
     fn remove(&self, path: &str) -> io::Result<()> {
         let _ = path;
         Err(io::ErrorKind::ReadOnlyFilesystem.into())
     }
 
-    /// Renames a file, which replaces a file of the new name, or a directory, for which the new
-    /// name is free.
+    /// Renames a file, which may replace a file of the new name, or a directory, for which the new
+    /// name must be free.
     ///
     /// # Errors
     ///
-    /// Those of the storage.
+    /// Errors of the storage.
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
         let _ = (from, to);
         Err(io::ErrorKind::ReadOnlyFilesystem.into())
     }
 
-    /// Returns when the content of a file survives a loss of power. Its name may still be lost.
+    /// Syncs the content of a file, so that it survives a loss of power. Its name may still be
+    /// lost.
     ///
     /// # Errors
     ///
-    /// `NotFound`; those of the storage.
+    /// `NotFound`; errors of the storage.
     fn sync(&self, path: &str) -> io::Result<()> {
         let _ = path;
         Ok(())
     }
 
-    /// Returns when the names in a directory survive a loss of power: those of files that were
-    /// created, renamed or removed.
+    /// Syncs the names in a directory, so that all created, renamed and removed files survive a
+    /// loss of power.
     ///
     /// # Errors
     ///
-    /// `NotFound`; those of the storage.
+    /// `NotFound`; errors of the storage.
     fn sync_names(&self, path: &str) -> io::Result<()> {
         let _ = path;
         Ok(())
     }
 
-    /// Syncs several files, and then their names. Files that are gone are skipped.
+    /// Syncs several files, and then their names. Missing files are skipped.
     ///
     /// # Errors
     ///
-    /// Those of the storage.
+    /// Errors of the storage.
     fn sync_all(&self, paths: &[String]) -> io::Result<()> {
         let mut parents = BTreeSet::new();
         for path in paths {
@@ -201,11 +203,11 @@ pub trait Tree: Debug + Send + Sync {
         parents.into_iter().try_for_each(|parent| skip_missing(self.sync_names(parent)))
     }
 
-    /// Takes the lock of a file or directory; without a method of its own, a tree has no locks.
+    /// Takes the lock of a file or directory. The default is for a tree without locks.
     ///
     /// # Errors
     ///
-    /// [`LockTimeout`](crate::lock::LockTimeout), or those of the storage.
+    /// [`LockTimeout`](crate::lock::LockTimeout), or errors of the storage.
     fn lock(&self, path: &str, kind: LockKind, wait: &LockWait) -> io::Result<Box<dyn TreeLock>> {
         let _ = (path, kind, wait);
         Ok(Box::new(NoLock))
@@ -214,8 +216,7 @@ pub trait Tree: Debug + Send + Sync {
 
 /// A lock on a part of a tree, released when it is dropped.
 pub trait TreeLock: Debug + Send + Sync {
-    /// Whether it keeps other processes out. A tree that no other process can change needs no lock
-    /// for that.
+    /// Whether it keeps other processes out. A tree that no other process can change needs no lock.
     fn is_held(&self) -> bool {
         true
     }
@@ -227,7 +228,7 @@ impl TreeLock for Lock {
     }
 }
 
-/// The lock of a tree that has none.
+/// The lock of a tree without locks.
 #[derive(Clone, Copy, Debug)]
 pub struct NoLock;
 
@@ -238,7 +239,7 @@ impl TreeLock for NoLock {}
 pub struct Entry {
     /// Its name, without the path.
     pub name: String,
-    /// Whether it is a directory, and no link to one.
+    /// Whether it is a directory, and not a link to one.
     pub is_dir: bool,
 }
 
@@ -252,7 +253,7 @@ pub fn join(path: &str, name: &str) -> String {
     }
 }
 
-/// The directory of a path; that of a name in the root, and of the root, is the root.
+/// The directory of a path; for a name in the root, and for the root, it is the root.
 #[must_use]
 pub fn parent(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(parent, _)| parent)
@@ -275,7 +276,7 @@ mod tests {
         assert_eq!(["a/b/c", "a", ""].map(parent), ["a/b", "", ""]);
     }
 
-    /// A tree that implements only what a reader needs.
+    /// A tree that implements only the reader's methods.
     #[derive(Debug)]
     struct ReadOnly;
 

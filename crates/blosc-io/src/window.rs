@@ -5,8 +5,8 @@ use std::io;
 
 use crate::{ReadAt, Stamp};
 
-/// `len` bytes of another store, from position `start` on. Nothing outside of them can be reached
-/// through it.
+/// `len` bytes of another store, from position `start` on. Bytes outside of them are out of its
+/// reach.
 #[derive(Clone, Debug)]
 pub struct Windowed<S> {
     inner: S,
@@ -18,8 +18,7 @@ impl<S: ReadAt> Windowed<S> {
     /// The window `start..start + len` of `inner`.
     ///
     /// # Errors
-    /// [`io::ErrorKind::UnexpectedEof`] when `inner` does not have these bytes, or what its `len`
-    /// reports.
+    /// [`io::ErrorKind::UnexpectedEof`] if `inner` does not have these bytes; errors of its `len`.
     pub fn new(inner: S, start: u64, len: u64) -> io::Result<Self> {
         match start.checked_add(len) {
             Some(end) if end <= inner.len()? => Ok(Self { inner, start, len }),
@@ -30,14 +29,13 @@ impl<S: ReadAt> Windowed<S> {
     /// The window from `start` to the present end of `inner`.
     ///
     /// # Errors
-    /// [`io::ErrorKind::UnexpectedEof`] when `start` is after the end, or what `len` of `inner`
-    /// reports.
+    /// [`io::ErrorKind::UnexpectedEof`] if `start` is after the end; errors of `inner`'s `len`.
     pub fn from(inner: S, start: u64) -> io::Result<Self> {
         let len = inner.len()?.checked_sub(start).ok_or(io::ErrorKind::UnexpectedEof)?;
         Ok(Self { inner, start, len })
     }
 
-    /// The store behind the window.
+    /// The store that the window is a part of.
     pub fn into_inner(self) -> S {
         self.inner
     }
@@ -65,7 +63,7 @@ impl<S: ReadAt> ReadAt for Windowed<S> {
         self.inner.read_at(self.start.saturating_add(at), &mut buf[..n])
     }
 
-    /// The ranges of the other store, which may have them by one request.
+    /// The ranges in the other store, which may read them by one request.
     fn read_ranges(&self, ranges: &[Range<u64>]) -> io::Result<Vec<Vec<u8>>> {
         let moved = |range: &Range<u64>| {
             if range.start > range.end {
@@ -114,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_behind_the_window_is_given() {
+    fn nothing_after_the_window_is_given() {
         let window = Windowed::new(MemStore::new(b"abcdef".to_vec()), 1, 3).unwrap();
         let mut buf = [b'.'; 5];
         assert_eq!(window.read_at(1, &mut buf).unwrap(), 2);

@@ -1,16 +1,16 @@
-//! Large memory to read into, or to grow. What this module cannot do without `unsafe` is one call
-//! to the system, which changes nothing that a program can see.
+//! Large memory to read into, or to grow. Its one `unsafe` call to the system has no effect that a
+//! program can see.
 
 use std::collections::TryReserveError;
 
-/// `len` zeros, as `vec![0; len]`, for what is read or decoded right afterwards.
+/// `len` zeros, as `vec![0; len]`, for bytes that are read or decoded right afterwards.
 ///
-/// The system hands out fresh memory page by page, when a byte of the page is written for the first
-/// time. With pages of 4 KiB that costs as much as decoding what goes there. So on Linux, from 4
-/// MiB on, huge pages are requested (`MADV_HUGEPAGE`), as NumPy does for its arrays; it may do as
-/// it likes. No byte is touched here: the threads that decode do so, each in its part.
+/// The system gives out fresh memory page by page, when a byte of the page is written for the first
+/// time. With pages of 4 KiB that costs as much as decoding the data. So on Linux, from 4 MiB on,
+/// this requests huge pages (`MADV_HUGEPAGE`), as NumPy does for its arrays; the system may refuse.
+/// It touches no byte: the threads that decode do, each in its part.
 ///
-/// As for `vec!`, a number from a file has to be checked before.
+/// As for `vec!`, the caller must check a number that comes from a file.
 ///
 /// ```
 /// let mut data: Vec<f64> = blosc_io::zeroed(1 << 20);
@@ -27,17 +27,17 @@ pub fn zeroed<T: Copy + Default>(len: usize) -> Vec<T> {
     items
 }
 
-/// Makes room for `more` bytes after the others, and asks for huge pages as [`zeroed`] does where
-/// there is new memory.
+/// Makes room for `more` bytes after the others, and requests huge pages for new memory as
+/// [`zeroed`] does.
 ///
-/// On Linux, what grows to 1 MiB gets room for 9 MiB at once: pages that are touched before huge
-/// ones are requested stay small. What is not touched takes no memory there. It is 9 MiB and not 8,
-/// so that twice as much is enough for 16 MiB that do not shrink and for what a frame adds.
+/// On Linux, a vector that grows to 1 MiB gets room for 9 MiB at once: pages touched before huge
+/// ones are requested stay small, and untouched pages take no memory. 9 MiB and not 8, so that
+/// twice as much holds 16 MiB that do not shrink and the overhead of a frame.
 pub(crate) fn try_reserve(bytes: &mut Vec<u8>, more: usize) -> Result<(), TryReserveError> {
     let before = bytes.capacity();
     #[cfg(all(target_os = "linux", not(miri)))]
     if bytes.len().checked_add(more).is_some_and(|len| len > before && GROWING.contains(&len)) {
-        // Where there is not as much, less will do.
+        // If that much cannot be had, less is enough.
         let _ = bytes.try_reserve_exact(2 * LARGE + LARGE / 4 - bytes.len());
     }
     bytes.try_reserve(more)?;
@@ -48,7 +48,7 @@ pub(crate) fn try_reserve(bytes: &mut Vec<u8>, more: usize) -> Result<(), TryRes
     Ok(())
 }
 
-/// Where NumPy begins as well.
+/// The limit that NumPy uses as well.
 #[cfg(all(target_os = "linux", not(miri)))]
 const LARGE: usize = 4 << 20;
 
@@ -64,8 +64,7 @@ fn ask_for_huge_pages<T>(items: &mut Vec<T>) {
     if nbytes < LARGE {
         return;
     }
-    // Advice is for whole pages: the first and the last of them are advised as a whole, whatever
-    // else is there.
+    // The advice covers whole pages: also the first and the last one, whatever else they hold.
     let start = items.as_mut_ptr();
     let into_page = start.addr() % rustix::param::page_size();
     let (page, len) = (start.wrapping_byte_sub(into_page), into_page + nbytes);
@@ -73,7 +72,7 @@ fn ask_for_huge_pages<T>(items: &mut Vec<T>) {
     // that it may be given for any memory. All of these pages are there, since each of them has
     // bytes of the allocation.
     let asked = unsafe { madvise(page.cast(), len, Advice::LinuxHugepage) };
-    // A system that was built without them refuses: then there are small pages.
+    // A system built without huge pages refuses; then the pages stay small.
     let _ = asked;
 }
 

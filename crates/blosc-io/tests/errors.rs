@@ -1,4 +1,4 @@
-//! What cannot be read or written, and names that lead outside.
+//! Failing reads and writes, and names that lead outside.
 
 use core::ops::Range;
 use std::io::ErrorKind;

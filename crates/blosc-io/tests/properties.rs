@@ -1,4 +1,4 @@
-//! Stores and trees behave as a vector of bytes and a map of names do, whatever the order of calls.
+//! Stores behave like a vector of bytes, and trees like a map of names, for any order of calls.
 
 use core::sync::atomic::{AtomicBool, Ordering};
 use std::collections::BTreeMap;
@@ -33,12 +33,12 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..40)
 }
 
-/// Takes the steps with a store and with a vector.
+/// Applies the steps to a store and to a vector.
 fn expect_vector(store: &mut dyn WriteAt, steps: &[Step]) -> io::Result<()> {
     let mut model: Vec<u8> = Vec::new();
     for step in steps {
         match step {
-            // Writing nothing extends nothing.
+            // Writing no bytes extends no store.
             Step::Write(at, bytes) => {
                 store.write_at(*at as u64, bytes)?;
                 if !bytes.is_empty() {
@@ -98,7 +98,7 @@ fn changes() -> impl Strategy<Value = Vec<Change>> {
     prop::collection::vec(change, 1..30)
 }
 
-/// Makes the changes in a tree and in a map.
+/// Applies the changes to a tree and to a map.
 fn expect_map(tree: &dyn Tree, changes: &[Change]) -> io::Result<()> {
     let mut model: BTreeMap<&str, Vec<u8>> = BTreeMap::new();
     ["d", "e"].iter().try_for_each(|dir| tree.create_dir(dir))?;
@@ -149,7 +149,7 @@ fn expect_map(tree: &dyn Tree, changes: &[Change]) -> io::Result<()> {
     tree.sync_all(&NAMES.map(str::to_owned))
 }
 
-/// A read of some bytes, and what is announced before it.
+/// A read of some bytes, and the ranges announced before it.
 type Reading = ((usize, usize), Vec<(usize, usize)>);
 
 /// Positions and lengths in a file of `len` bytes.
@@ -165,7 +165,7 @@ fn content(len: usize, salt: usize) -> Vec<u8> {
     (0..len).map(|at| u8::try_from((at * 7 + salt + at / 251) % 251).unwrap()).collect()
 }
 
-/// The bytes that the readings give, one after the other.
+/// The bytes of the readings, one after the other.
 fn read_all(store: &dyn ReadAt, readings: &[Reading]) -> io::Result<Vec<u8>> {
     let range = |(at, len): &(usize, usize)| *at as u64..(*at + *len) as u64;
     let mut all = vec![];
@@ -180,7 +180,7 @@ fn read_all(store: &dyn ReadAt, readings: &[Reading]) -> io::Result<Vec<u8>> {
     Ok(all)
 }
 
-/// Gives a file what it asks for, each byte of which it must ask for once only.
+/// Gives a file the bytes that it requests; it may request each byte only once.
 fn fetch(
     content: &[u8],
     fetch: &Fetch,
@@ -196,7 +196,7 @@ fn fetch(
     add(range.start as u64, &content[range])
 }
 
-/// What many threads read at once, each its own parts, is what the store holds.
+/// Many threads read different parts at once, and each gets the store's content.
 fn expect_readers(store: &dyn ReadAt, content: &[u8]) {
     thread::scope(|scope| {
         for reader in 0..4 {
@@ -222,7 +222,7 @@ fn readers_at_once_do_not_disturb_each_other() {
     fs::write(&path, &content).unwrap();
     expect_readers(&FileStore::open(&path).unwrap(), &content);
     expect_readers(&MemStore::new(content.clone()), &content);
-    // There is one cursor for all of them.
+    // All threads share one cursor.
     expect_readers(&SeekStore::new(fs::File::open(&path).unwrap()), &content);
     let window = Windowed::new(FileStore::open(&path).unwrap(), 1000, 3000).unwrap();
     expect_readers(&window, &content[1000..4000]);
@@ -294,7 +294,7 @@ proptest! {
     fn stores_are_vectors(steps in steps()) {
         expect_vector(&mut MemStore::default(), &steps)?;
         expect_vector(&mut FileStore::from_file(tempfile::tempfile()?), &steps)?;
-        // Such a store cannot be cut.
+        // A store on a cursor cannot be cut.
         let growing: Vec<Step> =
             steps.into_iter().filter(|step| !matches!(step, Step::SetLen(_))).collect();
         expect_vector(&mut SeekStore::new(tempfile::tempfile()?), &growing)?;

@@ -4,7 +4,7 @@
 //! ```text
 //! | live file | .. new data grow here .. | entry, entry, ... | footer |
 //!             ^ length before            ^ start                      ^ end of the file
-//! entry   position u64, length u64, the bytes that were there
+//! entry   position u64, length u64, the overwritten bytes
 //! footer  "blpkundo", start u64, length before u64, entries u64, CRC-32 of the entries, CRC-32 of the footer
 //! ```
 //!

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! header  32 bytes
-//! data    meta_comp_size bytes             the text, as it is or as a zlib stream
+//! data    meta_comp_size bytes             the text, uncompressed or as a zlib stream
 //! zeros   max_meta_size - meta_comp_size   room for longer metadata
 //! digest  of the data, after the zeros
 //! ```

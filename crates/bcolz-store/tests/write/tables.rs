@@ -208,7 +208,7 @@ fn a_crash_while_creating_leaves_no_table_or_an_empty_one() {
 }
 
 #[test]
-fn what_bcolz_leaves_behind_is_repaired() {
+fn leftovers_of_bcolz_are_repaired() {
     let copy = |name: &str| {
         let tree = Arc::new(MemTree::new());
         tree::copy(&DirTree::new(fixture::path("bcolz").join(name)), &*tree, "");

@@ -1,10 +1,10 @@
-//! Copies of the system that would be slow, done in two steps.
+//! Copies by the system that would be slow, done in two steps.
 //!
 //! Reading and writing copy between the caller's memory and pages of the file, by one instruction
-//! of the processor. On AMD's Zen 3 and Zen 4 this is ten times as slow (2 GB/s) where the
-//! destination begins 1 to 63 bytes after the source, not counting whole pages. Memory from an
-//! allocator often lies like that for what starts a page of the file. Then a buffer that lies well
-//! is read or written instead, and the rest is a copy in the cache.
+//! of the processor. On AMD's Zen 3 and Zen 4 this is ten times as slow (2 GB/s) if the destination
+//! begins 1 to 63 bytes after the source, not counting whole pages. Memory from an allocator often
+//! has this offset to the page with the file's bytes. Then the system copies to or from a
+//! well-placed buffer, and the second copy happens in the cache.
 
 use std::io;
 
@@ -12,21 +12,21 @@ use std::io;
 const PAGE_NBYTES: usize = 4096;
 /// Bytes that are read or written at once; they stay in the cache.
 const PIECE_NBYTES: usize = 64 << 10;
-/// Fewer bytes are not worth it.
+/// For fewer bytes, the second copy costs more than it saves.
 const MIN_NBYTES: usize = 4 << 10;
 
-/// Whether a copy between these places of pages is slow.
+/// Whether a copy between these offsets in pages is slow.
 pub(super) fn is_slow(from: u64, to: u64, len: usize) -> bool {
-    is_right_behind(from, to) && len >= MIN_NBYTES && has_such_copies()
+    is_right_after(from, to) && len >= MIN_NBYTES && has_such_copies()
 }
 
 #[allow(clippy::cast_possible_truncation, reason = "the place in a page is in the lowest bits")]
-fn is_right_behind(from: u64, to: u64) -> bool {
+fn is_right_after(from: u64, to: u64) -> bool {
     (1..64).contains(&((to.wrapping_sub(from) as usize) % PAGE_NBYTES))
 }
 
-/// Whether the processor may be one of those. They have no AVX-VNNI, which came to AMD with Zen 5;
-/// there, such a copy is slower by a quarter, and the way around it by a third.
+/// Whether the processor may be a Zen 3 or Zen 4. They have no AVX-VNNI, which came to AMD with Zen
+/// 5; on Zen 5 the copy is slower by a quarter, and the two steps by a third.
 fn has_such_copies() -> bool {
     #[cfg(target_arch = "x86_64")]
     let may_have = !std::is_x86_feature_detected!("avxvnni");
@@ -35,7 +35,7 @@ fn has_such_copies() -> bool {
     may_have
 }
 
-/// Reads from position `at` on by `read`, until `dest` is full or there is no more.
+/// Reads from position `at` on by `read`, until `dest` is full or the file ends.
 pub(super) fn read(
     at: u64,
     dest: &mut [u8],
@@ -58,7 +58,7 @@ pub(super) fn read(
     Ok(done)
 }
 
-/// Writes `src` to position `at` on by `write`, until that takes less than it is given.
+/// Writes `src` to position `at` on by `write`, until it takes less than it is given.
 pub(super) fn write(
     at: u64,
     src: &[u8],
@@ -83,7 +83,7 @@ pub(super) fn write(
     Ok(done)
 }
 
-/// Memory half a page away from where the file's bytes lie in theirs.
+/// Memory whose offset in its page differs by half a page from that of the file's bytes.
 struct Buffer {
     bytes: Vec<u8>,
     start: usize,
@@ -97,7 +97,7 @@ impl Buffer {
         Self { start: wanted.wrapping_sub(bytes.as_ptr().addr()) % PAGE_NBYTES, bytes }
     }
 
-    /// As many of `len` bytes as fit.
+    /// A piece of the buffer for `len` bytes, or all of it if they are more.
     fn piece(&mut self, len: usize) -> &mut [u8] {
         &mut self.bytes[self.start..][..len.min(PIECE_NBYTES)]
     }
@@ -110,9 +110,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slow_is_right_behind() {
-        assert!(is_right_behind(0, 16) && is_right_behind(8191, 4096) && is_right_behind(100, 163));
-        assert!(!is_right_behind(0, 0) && !is_right_behind(0, 64) && !is_right_behind(1, 0));
+    fn slow_is_right_after() {
+        assert!(is_right_after(0, 16) && is_right_after(8191, 4096) && is_right_after(100, 163));
+        assert!(!is_right_after(0, 0) && !is_right_after(0, 64) && !is_right_after(1, 0));
         assert_eq!(is_slow(0, 16, MIN_NBYTES), has_such_copies());
         assert!(!is_slow(0, 16, MIN_NBYTES - 1));
     }
@@ -124,7 +124,7 @@ mod tests {
         for at in [0, 1, 4095, 70_000] {
             // At most 50,000 bytes at once.
             let pread = |from: u64, buf: &mut [u8]| {
-                assert!(!is_right_behind(from, buf.as_ptr().addr() as u64));
+                assert!(!is_right_after(from, buf.as_ptr().addr() as u64));
                 let rest = &data[usize::try_from(from).unwrap()..];
                 let n = buf.len().min(rest.len()).min(50_000);
                 buf[..n].copy_from_slice(&rest[..n]);
@@ -137,7 +137,7 @@ mod tests {
                 assert!(dest[..expected.len()] == *expected);
             }
             let pwrite = |to: u64, bytes: &[u8]| {
-                assert!(!is_right_behind(bytes.as_ptr().addr() as u64, to));
+                assert!(!is_right_after(bytes.as_ptr().addr() as u64, to));
                 assert!(to == at as u64 && *bytes == data[..bytes.len()]);
                 Ok(bytes.len() - 1)
             };

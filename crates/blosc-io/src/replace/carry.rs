@@ -1,24 +1,24 @@
-//! Owner, mode and times that a new file takes over.
+//! Owner, mode and times that a new file gets.
 
 use std::fs::{self, File, FileTimes, Metadata};
 use std::io;
 use std::path::Path;
 
-/// Properties that a new file takes over before it gets its place.
+/// Properties that a new file gets before it takes its name.
 #[derive(Clone, Copy, Debug)]
 pub enum Carry<'a> {
-    /// The mode of the file that it replaces, if there is one.
+    /// The mode of the replaced file, if there is one.
     Target,
-    /// Owner, as far as the system lets it be given away, and mode of another file: for a file that
-    /// was made of it and is something else.
+    /// Owner, as far as the system allows, and mode of another file: for a file that was made from
+    /// it and has other content.
     Mode(&'a Metadata),
-    /// The times as well.
+    /// Owner, mode and times.
     All(&'a Metadata),
 }
 
 impl Carry<'_> {
-    /// Gives them to a file that is to replace `target`. `is_private` tells that only its owner may
-    /// read it now.
+    /// Gives them to a file that is to replace `target`. With `is_private`, only its owner may read
+    /// it now.
     pub(super) fn to_file(self, file: &File, target: &Path, is_private: bool) -> io::Result<()> {
         match self {
             Self::Target => match mode_of(target).or_else(|| is_private.then(new_mode)) {
@@ -30,7 +30,7 @@ impl Carry<'_> {
         }
     }
 
-    /// Gives owner and mode to a folder and everything in it.
+    /// Gives owner and mode to a folder and all of its entries.
     pub(super) fn to_folder(self, folder: &Path) -> io::Result<()> {
         let (Self::Mode(source) | Self::All(source)) = self else { return Ok(()) };
         for entry in fs::read_dir(folder)? {
@@ -52,7 +52,7 @@ impl Carry<'_> {
 pub fn carry_to_folder(source: &Metadata, folder: &Path) -> io::Result<()> {
     let folder = File::open(folder)?;
     carry_over(source, &folder)?;
-    // Nothing is renamed any more, so the owner's rights are as those of the other one.
+    // No entry will be renamed any more, so the owner's rights become those of the source.
     #[cfg(unix)]
     set_mode(&folder, std::os::unix::fs::PermissionsExt::mode(&source.permissions()))?;
     Ok(())
@@ -77,13 +77,13 @@ fn carry_mode(source: &Metadata, file: &File) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, fchown};
     let made = file.metadata()?;
     if (source.uid(), source.gid()) != (made.uid(), made.gid()) {
-        // Only root gives files away; a group that cannot be set gets no rights by it.
+        // Only root can change the owner; if the group cannot be set, its members get no rights.
         let _refused = fchown(file, Some(source.uid()), Some(source.gid()));
     }
     let mode = source.permissions().mode();
     let mode = match (source.is_dir(), made.is_dir()) {
         (true, false) => mode & 0o666,
-        // The owner's rights are needed to rename it.
+        // Renaming needs the owner's rights.
         (false, true) => mode & 0o666 | (mode & 0o444) >> 2 | 0o300,
         (true, true) => mode | 0o300,
         (false, false) => mode,
@@ -96,7 +96,7 @@ fn carry_mode(_: &Metadata, _: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// Without the bits that lend the owner's rights: the owner may be another.
+/// Leaves out the set-user-ID and set-group-ID bits: the owner may be another.
 #[cfg(unix)]
 fn set_mode(file: &File, mode: u32) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;

@@ -1,13 +1,14 @@
-//! Renames that the standard library has not.
+//! Renames that the standard library lacks.
 
 use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Exchanges what two names in the file system name: each a file or a directory, both there.
+/// Exchanges two names in the file system: each must be that of a file or directory.
 ///
-/// On Linux it is one step where the file system has it: neither name is ever free. Elsewhere three
-/// renames, between which `target` is free for a moment; if one fails, those before it are undone.
+/// On Linux it is one step if the file system supports it: both names exist all the time. Elsewhere
+/// it is three renames, and `target` is missing for a moment; if one fails, the earlier ones are
+/// undone.
 ///
 /// ```
 /// # let dir = std::env::temp_dir().join(format!("exchange-{}", std::process::id()));
@@ -23,7 +24,7 @@ use std::path::Path;
 ///
 /// # Errors
 ///
-/// Errors of the storage; both names are then as they were.
+/// Errors of the storage; both names then keep their files.
 pub fn exchange(new: &Path, target: &Path) -> io::Result<()> {
     match exchange_at_once(new, target) {
         Err(error) if is_unknown(&error) => exchange_by_renames(new, target),
@@ -46,7 +47,7 @@ fn exchange_at_once(_: &Path, _: &Path) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// `AlreadyExists` where something has the name, however late it came; those of the storage.
+/// `AlreadyExists` if the name is taken, even at the last moment; errors of the storage.
 pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     match rename_new_at_once(from, to) {
         Err(error) if is_unknown(&error) => rename_new_by_link(from, to),
@@ -70,7 +71,7 @@ fn rename_new_by_link(from: &Path, to: &Path) -> io::Result<()> {
     fs::remove_file(from)
 }
 
-/// Whether the system or the file system has no such rename.
+/// Whether the system or the file system lacks the rename.
 fn is_unknown(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput)
 }

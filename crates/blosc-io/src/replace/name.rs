@@ -1,4 +1,4 @@
-//! The scheme of temporary names, and those of earlier versions.
+//! The scheme of temporary names, and the names of earlier versions.
 
 use core::hash::{BuildHasher as _, Hasher as _};
 use std::ffi::{OsStr, OsString};
@@ -7,24 +7,24 @@ use std::path::Path;
 
 use crate::tree::{join, parent};
 
-/// Stands between the name of the target and the random end.
+/// The part between the target's name and the random end.
 const MARK: &str = ".b2tmp-";
 
 /// Characters of the random end.
 const RANDOM_LEN: usize = 6;
 
-/// Bytes of the target's name in the temporary one, which may have 255 in all.
+/// Bytes of the target's name in the temporary one, which may have 255 in total.
 const MAX_NAME: usize = 220;
 
-/// The index of a sparse frame, for which earlier versions had a name of its own.
+/// The index of a sparse frame, for which earlier versions had a special name.
 const INDEX_FILE: &str = "chunks.b2frame";
 
-/// The maker of a file of a temporary name.
+/// The maker of a file with a temporary name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Maker {
-    /// Somebody who has it locked.
+    /// A process that has it locked.
     Any,
-    /// An earlier version, in a process of this number.
+    /// An earlier version, in the process with this number.
     Process(u32),
     /// An earlier version, under the lock of the container around it.
     Container,
@@ -42,7 +42,7 @@ pub(super) fn temporary_name(target: &OsStr) -> OsString {
 }
 
 /// A temporary path beside a path of a [`Tree`](crate::Tree), for a file or directory of a
-/// container whose lock the caller has: see [`sweep_in`](super::sweep_in).
+/// container that the caller has locked: see [`sweep_in`](super::sweep_in).
 ///
 /// ```
 /// let path = blosc_io::replace::temporary_path("data/sizes");
@@ -54,13 +54,13 @@ pub fn temporary_path(path: &str) -> String {
     join(parent(path), &temporary_name(OsStr::new(name)).to_string_lossy())
 }
 
-/// Whether this is the name of something unfinished inside a container.
+/// Whether an unfinished file inside a container can have this name.
 #[must_use]
 pub fn is_temporary(name: &str) -> bool {
     is_marked(name.as_bytes()) || old_names(name).any(|(_, maker)| maker == Maker::Container)
 }
 
-/// Whether this is called like something unfinished: by the name alone, or for names of earlier
+/// Whether a file can be unfinished by its name: by the name alone, or for names of earlier
 /// versions by the file beside it that was to be replaced.
 #[must_use]
 pub fn is_leftover(path: &Path) -> bool {
@@ -70,13 +70,13 @@ pub fn is_leftover(path: &Path) -> bool {
         || name.to_str().is_some_and(|name| old_names(name).any(|(target, _)| is_beside(target)))
 }
 
-/// Whether something unfinished of any target may be called so.
+/// Whether an unfinished file of any target can have this name.
 pub(super) fn is_any_leftover(name: &OsStr) -> bool {
     is_marked(name.as_encoded_bytes())
         || name.to_str().is_some_and(|name| old_names(name).next().is_some())
 }
 
-/// Finds the maker of the file of this name, if it was to replace `target`.
+/// The maker of the file with this name, if the file was to replace `target`.
 pub(super) fn maker_of(name: &OsStr, target: &OsStr) -> Option<Maker> {
     if is_random(name.as_encoded_bytes(), prefix(target).as_encoded_bytes()) {
         return Some(Maker::Any);
@@ -85,7 +85,7 @@ pub(super) fn maker_of(name: &OsStr, target: &OsStr) -> Option<Maker> {
     old_names(name.to_str()?).find(|(of, _)| *of == target).map(|(_, maker)| maker)
 }
 
-/// The beginning of all temporary names for `target`.
+/// The first part of all temporary names for `target`.
 fn prefix(target: &OsStr) -> OsString {
     let mut prefix = OsString::from(".");
     match target.to_str().filter(|_| target.len() > MAX_NAME) {
@@ -101,14 +101,14 @@ fn is_marked(name: &[u8]) -> bool {
     name.starts_with(b".") && is_random(name.get(end..).unwrap_or_default(), MARK.as_bytes())
 }
 
-/// Whether this is `prefix` and random characters.
+/// Whether the name is `prefix` and random characters.
 fn is_random(name: &[u8], prefix: &[u8]) -> bool {
     name.strip_prefix(prefix).is_some_and(|random| {
         random.len() == RANDOM_LEN && random.iter().all(u8::is_ascii_alphanumeric)
     })
 }
 
-/// The targets that a name of an earlier version can stand for, and its maker.
+/// The possible targets of a name of an earlier version, and its maker.
 fn old_names(name: &str) -> impl Iterator<Item = (&str, Maker)> {
     let of_container = name.strip_suffix(".__temp__").map(|target| (target, Maker::Container));
     let stem = name.strip_suffix(".tmp");

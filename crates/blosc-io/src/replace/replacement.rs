@@ -1,4 +1,4 @@
-//! A file or folder that is replaced as soon as its successor is complete.
+//! A file or folder that its successor replaces once it is complete.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -9,16 +9,16 @@ use super::sweep::{resolve, sweep_beside};
 use super::{Carry, Temporary, Unfinished, exchange, rename_new};
 use crate::Durability;
 
-/// How a successor takes its place.
+/// Options for replacing a file or folder.
 #[derive(Clone, Debug)]
 pub struct ReplaceOptions {
-    /// Whether a file that has the name is replaced. Default: yes.
+    /// Whether an existing file is replaced. Default: yes.
     pub replaces: bool,
-    /// Which folders are replaced. Default: none.
+    /// The folders that may be replaced. Default: none.
     pub replaces_folder: fn(&Path) -> bool,
     /// Durability of the new file. Default: a loss of power.
     pub durability: Durability,
-    /// Where it is listed until it is complete. Default: a list that nobody reads.
+    /// The list that has it until it is complete. Default: a list that no signal handler reads.
     pub unfinished: Unfinished,
 }
 
@@ -33,8 +33,8 @@ impl Default for ReplaceOptions {
     }
 }
 
-/// A file or folder that takes the place of another one when it is complete; until then the other
-/// one is as it was. Dropped without [`commit`](Self::commit), it is removed.
+/// A file or folder that replaces another one when it is complete; until then the other one stays
+/// unchanged. Dropping it without [`commit`](Self::commit) removes it.
 ///
 /// ```
 /// use std::io::Write as _;
@@ -53,15 +53,15 @@ impl Default for ReplaceOptions {
 #[derive(Debug)]
 pub struct Replacement {
     target: PathBuf,
-    /// Where it grows.
+    /// The path of the unfinished file.
     path: PathBuf,
     temporary: Temporary,
     options: ReplaceOptions,
 }
 
 impl Replacement {
-    /// Makes a file beside `target`, which is written by its [`handle`](Self::handle). Where links
-    /// lead is resolved, so that the file is replaced and not the link.
+    /// Makes a file beside `target`, to be written by its [`handle`](Self::handle). Links are
+    /// followed first, so that the file is replaced and not the link.
     ///
     /// # Errors
     ///
@@ -88,7 +88,7 @@ impl Replacement {
         // A link is refused by the rename where nothing is replaced.
         let target = if options.replaces { resolve(target) } else { target.to_owned() };
         let name = target.file_name().ok_or(io::ErrorKind::InvalidInput)?;
-        // Leftovers that stay are harmless.
+        // Leftovers that cannot be removed are harmless.
         let _ = sweep_beside(&target, &options.unfinished);
         let temporary = make(directory_of(&target), name, &options.unfinished)?;
         let path = match temporary.as_file() {
@@ -98,30 +98,30 @@ impl Replacement {
         Ok(Self { target, path, temporary, options })
     }
 
-    /// Has it written under another name in its folder: one that readers of a container around it
-    /// do not take for a part of the container.
+    /// Gives the successor another name in its folder, which readers of a container around it do
+    /// not take for a part of the container.
     #[must_use]
     pub fn named(self, name: &str) -> Self {
         Self { path: self.temporary.path().join(name), ..self }
     }
 
-    /// Where to write.
+    /// The path to write to.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Where it belongs.
+    /// The path of the finished file.
     #[must_use]
     pub fn target(&self) -> &Path {
         &self.target
     }
 
-    /// Another handle of the file, which has the same position and keeps its lock.
+    /// Another handle of the file, which shares its position and lock.
     ///
     /// # Errors
     ///
-    /// When the system is out of handles; `NotFound` in a folder.
+    /// An error of the system if it is out of handles; `NotFound` in a folder.
     pub fn handle(&self) -> io::Result<File> {
         self.temporary.as_file().ok_or(io::ErrorKind::NotFound)?.try_clone()
     }
@@ -138,13 +138,13 @@ impl Replacement {
         self.temporary.as_file()
     }
 
-    /// Gives it what it takes over, syncs it, puts it in place and syncs its name.
+    /// Sets its properties, syncs it, puts it in place and syncs its name.
     ///
     /// # Errors
     ///
-    /// Errors of [`carry`](Self::carry), [`sync`](Self::sync),
-    /// [`put_in_place`](Self::put_in_place) and [`sync_name`](Self::sync_name), of which it
-    /// consists. The old file is then in place, unless only syncing its name failed.
+    /// Errors of [`carry`](Self::carry), [`sync`](Self::sync), [`put_in_place`](Self::put_in_place)
+    /// and [`sync_name`](Self::sync_name), which it calls. The old file is then in place, unless
+    /// only syncing the name failed.
     pub fn commit(mut self, carry: Carry<'_>) -> io::Result<()> {
         self.carry(carry)?;
         self.sync()?;
@@ -152,7 +152,7 @@ impl Replacement {
         self.sync_name()
     }
 
-    /// Gives it what it takes over.
+    /// Sets its properties.
     ///
     /// # Errors
     ///
@@ -181,13 +181,13 @@ impl Replacement {
         }
     }
 
-    /// Puts it in place. A rename cannot replace a folder, nor a file by a folder: the two are
+    /// Puts it in place. A rename cannot replace a folder, nor a file by a folder. Then the two are
     /// exchanged, and the old one is removed with the temporary folder.
     ///
     /// # Errors
     ///
-    /// `AlreadyExists` and `IsADirectory` where something is that must not be replaced; errors of
-    /// the storage.
+    /// `AlreadyExists` and `IsADirectory` if a file or folder exists that must not be replaced;
+    /// errors of the storage.
     pub fn put_in_place(&mut self) -> io::Result<()> {
         let (path, target) = (&self.path, &self.target);
         if !self.options.replaces && self.temporary.as_file().is_some() {
@@ -233,8 +233,8 @@ fn sync_with_entries(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
 
-/// Returns when the names in a directory survive a loss of power; the empty path is the current
-/// directory. Only Unix has such a call.
+/// Syncs the names in a directory, so that they survive a loss of power; the empty path is the
+/// current directory. Only Unix has a call for it.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! A folder of a tree in which the successor of an entry is made.
+//! A folder of a tree for making the successor of an entry.
 
 use std::ffi::OsStr;
 use std::io;
@@ -8,11 +8,11 @@ use crate::lock::LockKind;
 use crate::tree::{TreeLock, join, parent};
 use crate::{LockWait, Tree};
 
-/// How many names are tried.
+/// The number of names to try.
 const TRIES: usize = 100;
 
-/// A folder beside an entry of a tree, for the parts of its successor, which are renamed out of it
-/// when they are synced. It is locked, and removed when it is dropped.
+/// A folder beside an entry of a tree, for the parts of its successor. Once synced, they are
+/// renamed out of it. The folder is locked, and removed when it is dropped.
 ///
 /// ```
 /// use blosc_io::Tree;
@@ -52,7 +52,7 @@ impl<'a> TreeStage<'a> {
             }
             match tree.lock(&path, LockKind::Exclusive, &LockWait::never()) {
                 Ok(lock) => return Ok(Self { tree, path, _lock: lock }),
-                // A sweep took it for a leftover.
+                // A sweep removed it as a leftover.
                 Err(error) if is_taken(&error) => {}
                 Err(error) => {
                     let _ = tree.remove(&path);
@@ -82,7 +82,7 @@ fn is_taken(error: &io::Error) -> bool {
 
 impl Drop for TreeStage<'_> {
     fn drop(&mut self) {
-        // A folder that stays is swept by the next writer.
+        // The next writer sweeps a folder that cannot be removed.
         let _ = self.tree.remove(&self.path);
     }
 }

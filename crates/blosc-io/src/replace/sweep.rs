@@ -1,4 +1,4 @@
-//! Removes what killed processes left.
+//! Removes leftovers of killed processes.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -12,12 +12,12 @@ use crate::lock::LockKind;
 use crate::tree::{Entry, join};
 use crate::{Lock, LockWait, Tree};
 
-/// Most entries of a directory that are looked at.
+/// The most entries of a directory that a sweep reads.
 const MAX_ENTRIES: usize = 4096;
 
-/// Removes what killed processes left beside the file or folder at `path`, which need not be there.
-/// Nothing that a living process may write goes: see [the rule](super). Of a very large directory
-/// only a part is looked at. Says how many there were.
+/// Removes leftovers of killed processes beside the file or folder at `path`, which may be missing.
+/// Files that a living process may write stay: see [the rule](super). Of a very large directory the
+/// sweep reads only a part. Returns the number of removed leftovers.
 ///
 /// # Errors
 ///
@@ -26,15 +26,15 @@ pub fn sweep(path: &Path) -> io::Result<usize> {
     sweep_beside(&resolve(path), &Unfinished::default())
 }
 
-/// Where a link leads, if it leads anywhere; another path as it is.
+/// The target of a link, if it exists; any other path unchanged.
 pub(super) fn resolve(path: &Path) -> PathBuf {
     let is_link = fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
     let resolved = if is_link { path.canonicalize().ok() } else { None };
     resolved.unwrap_or_else(|| path.to_path_buf())
 }
 
-/// As [`sweep`], for a path that is no link. The folder is looked at once for each list of
-/// unfinished files.
+/// As [`sweep`], for a path that is not a link. Each list of unfinished files makes it read the
+/// folder only once.
 pub(super) fn sweep_beside(target: &Path, unfinished: &Unfinished) -> io::Result<usize> {
     let Some(name) = target.file_name() else { return Ok(0) };
     let dir = directory_of(target);
@@ -53,14 +53,14 @@ pub(super) fn sweep_beside(target: &Path, unfinished: &Unfinished) -> io::Result
     Ok(removed)
 }
 
-/// The names in a folder that something unfinished may have.
+/// The names in a folder that an unfinished file may have.
 fn leftovers_in(dir: &Path) -> io::Result<Vec<OsString>> {
     let entries = fs::read_dir(dir)?.take(MAX_ENTRIES).flatten();
     Ok(entries.map(|entry| entry.file_name()).filter(|name| is_any_leftover(name)).collect())
 }
 
-/// Removes what killed processes left inside a container, of all its files or of `target`, and says
-/// what. The caller has the lock of the container.
+/// Removes leftovers of killed processes inside a container, of all its files or of `target`, and
+/// returns their names. The caller has the lock of the container.
 ///
 /// # Errors
 ///
@@ -86,12 +86,12 @@ pub fn sweep_in(tree: &dyn Tree, dir: &str, target: Option<&str>) -> io::Result<
     Ok(removed)
 }
 
-/// The lock of a file or folder that nobody else has.
+/// The lock of a file or folder, if no other program has it.
 fn lock(path: &Path) -> Option<Lock> {
     Lock::exclusive(path, &LockWait::never()).ok().filter(Lock::is_held)
 }
 
-/// Whether a file or folder beside its target is no longer written, as far as its name tells.
+/// Whether a file or folder beside its target is no longer being written, as far as its name tells.
 fn is_dead(path: &Path, maker: Maker, target: &Path) -> bool {
     let Ok(kind) = fs::symlink_metadata(path).map(|found| found.file_type()) else { return false };
     match maker {
@@ -99,7 +99,7 @@ fn is_dead(path: &Path, maker: Maker, target: &Path) -> bool {
         _ if !kind.is_file() && !kind.is_dir() => false,
         Maker::Any => true,
         Maker::Process(pid) => !is_alive(pid) && (kind.is_dir() || begins_like(path, target)),
-        // It lies beside, and not in a container.
+        // It lies beside the target, and not in a container.
         Maker::Container => false,
     }
 }
@@ -110,7 +110,7 @@ fn is_alive(pid: u32) -> bool {
         || cfg!(target_os = "linux") && Path::new(&format!("/proc/{pid}")).exists()
 }
 
-/// Whether a file begins like `target`, as far as it goes. A file of somebody else does not. Zeros
+/// Whether a file begins like `target`, as far as it goes. Files of other programs do not. Zeros
 /// stand for a header that was to be written last.
 fn begins_like(path: &Path, target: &Path) -> bool {
     let head = |path: &Path| -> io::Result<Vec<u8>> {
@@ -144,7 +144,7 @@ mod tests {
         names
     }
 
-    /// Names, what they hold (nothing: a folder), and whether they are leftovers of `x`.
+    /// Names, contents (`None`: a folder), and whether they are leftovers of `x`.
     fn cases() -> Vec<(String, Option<&'static [u8]>, bool)> {
         let own = std::process::id();
         vec![
@@ -180,11 +180,11 @@ mod tests {
             }
         }
         stay.sort();
-        // Somebody writes the container that the folder is.
+        // Another writer holds the folder as its container.
         let held = lock(dir.path());
         assert_eq!(sweep(&path("x")).unwrap(), 0);
         drop(held);
-        // Somebody writes each of them.
+        // Another writer holds each of them.
         let held: Vec<_> = names(dir.path()).iter().map(|name| lock(&path(name))).collect();
         assert_eq!(sweep(&path("x")).unwrap(), 0);
         drop(held);

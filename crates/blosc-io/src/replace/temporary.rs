@@ -9,16 +9,16 @@ use super::Unfinished;
 use super::name::temporary_name;
 use crate::lock::FileId;
 
-/// How many names are tried.
+/// The number of names to try.
 const TRIES: usize = 100;
 
-/// A file or folder that is not finished, which only its owner may read. It is locked, so that no
-/// sweep takes it for a leftover, and removed when it is dropped.
+/// An unfinished file or folder, which only its owner may read. It is locked, so that no sweep
+/// takes it for a leftover, and removed when it is dropped.
 #[derive(Debug)]
 pub struct Temporary {
     path: PathBuf,
     is_dir: bool,
-    /// A handle that has the lock. Where folders cannot be opened, there are no locks of them.
+    /// A handle that has the lock; `None` if folders cannot be opened, and so not be locked.
     handle: Option<File>,
     is_placed: bool,
     unfinished: Unfinished,
@@ -63,7 +63,7 @@ impl Temporary {
         is_dir: bool,
         create: impl Fn(&Path) -> io::Result<Option<File>>,
     ) -> io::Result<Self> {
-        // The process may change its directory before this is removed.
+        // The process may change its directory before the file is removed.
         let dir = std::path::absolute(dir)?;
         for _ in 0..TRIES {
             let path = dir.join(temporary_name(target));
@@ -84,7 +84,7 @@ impl Temporary {
         self.handle.as_ref().is_none_or(|handle| hold(handle, &self.path))
     }
 
-    /// Where it is.
+    /// The present path.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -96,7 +96,7 @@ impl Temporary {
         if self.is_dir { None } else { self.handle.as_ref() }
     }
 
-    /// Runs `rename` on the output at `path`: the file itself, which then has another name and
+    /// Calls `rename` on the output at `path`: the file itself, which then has another name and
     /// stays, or an entry of the folder.
     pub(super) fn place(
         &mut self,
@@ -112,8 +112,8 @@ impl Temporary {
     }
 }
 
-/// Locks what was just made at `path` for as long as it is open. `false` if another process took it
-/// for a leftover in the meantime.
+/// Locks the new file at `path` for as long as it is open. `false` if another process has removed
+/// it as a leftover meanwhile.
 fn hold(file: &File, path: &Path) -> bool {
     match file.try_lock() {
         Err(fs::TryLockError::WouldBlock) => false,
@@ -125,13 +125,13 @@ fn hold(file: &File, path: &Path) -> bool {
 impl Drop for Temporary {
     fn drop(&mut self) {
         if !self.is_placed {
-            // A file that stays is swept by the next process.
+            // The next process sweeps a file that cannot be removed.
             let _ = self.unfinished.settle(&self.path, || remove(&self.path));
         }
     }
 }
 
-/// Removes a file, or a folder with all that is in it.
+/// Removes a file, or a folder with all of its entries.
 pub(crate) fn remove(path: &Path) -> io::Result<()> {
     if fs::symlink_metadata(path)?.is_dir() {
         fs::remove_dir_all(path)

@@ -7,12 +7,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Temporary files and folders, and what else to undo when a signal ends the process. Clones share
-/// one list.
+/// Temporary files and folders, and other changes to undo when a signal ends the process. Clones
+/// share one list.
 ///
-/// The list is locked while a file is created or renamed: there is no moment in which a file exists
-/// and is not listed, or is listed under a name that it no longer has. A thread that hears of a
-/// signal calls [`abandon`](Self::abandon). Without such a thread the list does nothing.
+/// The list is locked while a file is created or renamed: at no moment is a file missing from it,
+/// or listed under an old name. A thread that receives signals calls [`abandon`](Self::abandon).
+/// Without that thread the list has no effect.
 #[derive(Clone, Debug, Default)]
 pub struct Unfinished(Arc<Mutex<Listed>>);
 
@@ -21,7 +21,7 @@ struct Listed {
     paths: BTreeSet<PathBuf>,
     changes: BTreeMap<PathBuf, Undo>,
     at_exit: Option<fn()>,
-    /// Names of what killed processes left, by the folder in which they are.
+    /// Names of leftovers of killed processes, by folder.
     leftovers: BTreeMap<PathBuf, Arc<[OsString]>>,
 }
 
@@ -32,7 +32,7 @@ impl Unfinished {
     ///
     /// # Errors
     ///
-    /// That of `create`; then nothing is listed.
+    /// The error of `create`; then no path is listed.
     pub fn create<T>(
         &self,
         create: impl FnOnce() -> io::Result<T>,
@@ -44,7 +44,8 @@ impl Unfinished {
         Ok(made)
     }
 
-    /// Runs `settle`, after which `path` is gone or belongs to the user, and forgets the path.
+    /// Calls `settle`, which removes `path` or gives it to the user, and takes the path off the
+    /// list.
     pub fn settle<T>(&self, path: &Path, settle: impl FnOnce() -> T) -> T {
         let mut listed = self.lock();
         let settled = settle();
@@ -58,36 +59,36 @@ impl Unfinished {
         self.lock().changes.insert(path.to_owned(), Box::new(undo));
     }
 
-    /// Runs `write` to its end: [`abandon`](Self::abandon) waits for it, and nothing is written
-    /// afterwards.
+    /// Calls `write` to its end: [`abandon`](Self::abandon) waits for it, and no later write
+    /// begins.
     pub fn hold<T>(&self, write: impl FnOnce() -> T) -> T {
         let _listed = self.lock();
         write()
     }
 
-    /// Has `run` called by [`abandon`](Self::abandon), last of all.
+    /// Makes [`abandon`](Self::abandon) call `run` as its last step.
     pub fn at_exit(&self, run: fn()) {
         self.lock().at_exit = Some(run);
     }
 
-    /// Removes and undoes everything on the list, and then runs `end`, which ends the process.
-    /// Until it returns, no file is created or renamed.
+    /// Removes and undoes everything on the list, and then calls `end`, which ends the process.
+    /// Until `end` returns, no file is created or renamed.
     pub fn abandon<T>(&self, end: impl FnOnce() -> T) -> T {
         let mut listed = self.lock();
         listed.undo();
         end()
     }
 
-    /// Removes and undoes everything on the list, unless a file is just being created or renamed:
-    /// for a thread that panics, which may be the one that does it.
+    /// As [`abandon`](Self::abandon), unless a file is just being created or renamed: for a thread
+    /// that panics, which may be the one that does it.
     pub fn try_abandon(&self) {
         if let Ok(mut listed) = self.0.try_lock() {
             listed.undo();
         }
     }
 
-    /// The names of leftovers in a folder, as `look` found them the first time: a run that makes
-    /// many files in a large folder reads it once.
+    /// The names of leftovers in a folder, by the first call of `look`: a run that makes many files
+    /// in a large folder reads it once.
     pub(super) fn leftovers_in(
         &self,
         dir: &Path,
@@ -109,7 +110,7 @@ impl Unfinished {
 impl Listed {
     fn undo(&mut self) {
         for path in core::mem::take(&mut self.paths) {
-            // One that is gone already is as good.
+            // An entry that is gone already needs no removing.
             let _ = super::temporary::remove(&path);
         }
         for (_, undo) in core::mem::take(&mut self.changes) {

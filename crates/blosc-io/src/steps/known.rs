@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 pub(super) struct Known {
     pieces: BTreeMap<u64, Piece>,
     nbytes: u64,
-    /// The number of the work that goes on.
+    /// The number of the current work.
     work: u64,
 }
 
@@ -25,7 +25,7 @@ impl Known {
         self.nbytes
     }
 
-    /// Begins the work of this number, later than those before.
+    /// Begins the work with this number, which is later than all before.
     pub(super) fn begin(&mut self, work: u64) {
         self.work = work;
     }
@@ -48,7 +48,7 @@ impl Known {
         self.nbytes = 0;
     }
 
-    /// Adds what is new of some bytes.
+    /// Adds the bytes that are not known yet.
     pub(super) fn insert(&mut self, at: u64, bytes: &[u8]) {
         for gap in self.gaps(at..at.saturating_add(bytes.len() as u64)) {
             let offset = |position: u64| usize::try_from(position.saturating_sub(at));

@@ -1,4 +1,4 @@
-//! Many files of which the caller fetches what is read.
+//! A tree of files whose bytes the caller fetches when they are read.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::collections::BTreeMap;
@@ -12,14 +12,14 @@ use crate::tree::{Entry, Listing, Tree};
 /// A part of a file of a tree.
 pub type FileFetch = (String, Fetch);
 
-/// A tree of files whose names and lengths are known, and of which the caller fetches what is read.
+/// A tree of files with known names and lengths, whose bytes the caller fetches when they are read.
 #[derive(Debug)]
 pub struct FetchedTree {
     files: BTreeMap<String, Arc<FetchedFile>>,
     listing: Listing,
     limit: u64,
     kept: u64,
-    /// The number of the work that goes on or comes next.
+    /// The number of the current or next work.
     work: AtomicU64,
 }
 
@@ -41,7 +41,7 @@ impl FetchedTree {
         self
     }
 
-    /// Runs `work`, which reads this tree, over what is known of it.
+    /// Runs `work`, which reads this tree, on its known bytes.
     ///
     /// # Errors
     ///

@@ -1,5 +1,4 @@
-//! A store that writes down what is asked of it: the proof that a reader reads no more than it
-//! should.
+//! A store that records its calls: the proof that a reader reads no more than it should.
 
 use core::ops::Range;
 use core::sync::atomic::{AtomicUsize, Ordering};
@@ -8,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::{ReadAt, Stamp, Sync, WriteAt};
 
-/// Passes every call on to another store and remembers the ranges that were read.
+/// Passes every call on to another store and records the ranges read.
 #[derive(Debug)]
 pub struct CountingStore<S> {
     inner: S,
@@ -22,7 +21,7 @@ impl<S> CountingStore<S> {
         Self { inner, reads: Mutex::default(), trips: AtomicUsize::new(0) }
     }
 
-    /// The ranges read so far, in the order of the calls. Reads that gave nothing are left out.
+    /// The ranges read so far, in the order of the calls, without empty reads.
     pub fn reads(&self) -> Vec<Range<u64>> {
         self.log().clone()
     }
@@ -32,12 +31,12 @@ impl<S> CountingStore<S> {
         self.log().len()
     }
 
-    /// The number of calls that read: the ranges of one call travel together.
+    /// The number of calls that read: one call requests all of its ranges together.
     pub fn trips(&self) -> usize {
         self.trips.load(Ordering::Relaxed)
     }
 
-    /// The bytes read so far, those read twice counted twice.
+    /// The bytes read so far; bytes read twice count twice.
     pub fn bytes(&self) -> u64 {
         self.log().iter().map(|r| r.end.saturating_sub(r.start)).sum()
     }
@@ -48,7 +47,7 @@ impl<S> CountingStore<S> {
         self.trips.store(0, Ordering::Relaxed);
     }
 
-    /// The store that was counted.
+    /// The counted store.
     pub fn into_inner(self) -> S {
         self.inner
     }

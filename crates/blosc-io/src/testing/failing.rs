@@ -1,4 +1,4 @@
-//! Stores and trees of which one change fails, so that a test can try each.
+//! Stores and trees in which one change fails, so that a test can try each.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,20 +7,20 @@ use crate::lock::LockKind;
 use crate::tree::{Entry, Tree, TreeLock};
 use crate::{LockWait, ReadAt, Stamp, Sync, WriteAt};
 
-/// A failure that is still to come.
+/// A failure that is planned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The calls of the kind that succeed before.
+    /// The calls of the kind that succeed first.
     pub after: usize,
-    /// What is reported.
+    /// The kind of the error.
     pub kind: io::ErrorKind,
-    /// Whether calls that read are counted and fail, and not those that change something.
+    /// Whether reads are counted and fail, and not changes.
     pub reads: bool,
-    /// Whether all calls after the first that failed do so too.
+    /// Whether all calls after the first failure fail too.
     pub lasts: bool,
 }
 
-/// Which call fails; the same for all clones.
+/// The call that fails; the same for all clones.
 #[derive(Clone, Debug, Default)]
 pub struct Plan(Arc<Mutex<State>>);
 
@@ -36,12 +36,12 @@ impl Plan {
         self.set(Fault { after: count, kind, reads: false, lasts: false });
     }
 
-    /// Lets calls fail.
+    /// Plans a failure.
     pub fn set(&self, fault: Fault) {
         *self.state() = State { fault: Some(fault), has_failed: false };
     }
 
-    /// Whether a failure is still to come, which is then called off.
+    /// Whether a failure is still planned; cancels it.
     #[must_use]
     pub fn is_pending(&self) -> bool {
         let mut state = self.state();
@@ -72,11 +72,11 @@ impl Plan {
     }
 }
 
-/// What a disk writes as a whole (bytes).
+/// The unit that a disk writes whole (bytes).
 const SECTOR_LEN: u64 = 512;
 
-/// Passes all calls to another store until one of them fails. Of a write that fails, half is
-/// done, in whole sectors.
+/// Passes all calls to another store until one of them fails. A failing write does half of its
+/// work, in whole sectors.
 #[derive(Debug)]
 pub struct FailingStore<S> {
     inner: S,
@@ -84,7 +84,7 @@ pub struct FailingStore<S> {
 }
 
 impl<S: WriteAt> FailingStore<S> {
-    /// Nothing of `inner` fails before the plan says so.
+    /// Calls of `inner` succeed until the plan says otherwise.
     pub fn new(inner: S, plan: Plan) -> Self {
         Self { inner, plan }
     }
@@ -126,8 +126,8 @@ impl<S: WriteAt> WriteAt for FailingStore<S> {
     }
 }
 
-/// Passes all calls to another tree until one of them fails: a full disk, or one that is broken.
-/// Clones share the count.
+/// Passes all calls to another tree until one of them fails: a full disk, or a broken one. Clones
+/// share the count.
 ///
 /// ```
 /// use blosc_io::testing::FailingTree;
@@ -147,12 +147,12 @@ pub struct FailingTree<T> {
 }
 
 impl<T: Tree> FailingTree<T> {
-    /// Nothing of `inner` fails yet.
+    /// Calls of `inner` succeed until a failure is planned.
     pub fn new(inner: T) -> Self {
         Self { inner, plan: Plan::default() }
     }
 
-    /// Which change fails.
+    /// The plan of the failing change.
     pub fn plan(&self) -> Plan {
         self.plan.clone()
     }
@@ -173,7 +173,7 @@ impl<T: Tree> Tree for FailingTree<T> {
         self.inner.write(path, bytes)
     }
 
-    /// Of a file that fails, half is there.
+    /// A failing creation leaves half a file.
     fn create_new(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
         let checked = self.plan.check();
         let half = bytes.get(..bytes.len() / 2).unwrap_or_default();

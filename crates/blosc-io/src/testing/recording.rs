@@ -1,4 +1,4 @@
-//! A store that remembers what was done to it, so that a test can stop anywhere.
+//! A store that records its changes, so that a test can stop anywhere.
 
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,15 +17,15 @@ pub enum Change {
     },
     /// Cut or extended to this number of bytes.
     SetLen(u64),
-    /// Everything before is durable.
+    /// Everything before this was made durable.
     Sync,
 }
 
 impl Change {
-    /// Does it to another store.
+    /// Applies the change to another store.
     ///
     /// # Errors
-    /// What that store reports.
+    /// The errors of that store.
     pub fn apply(&self, store: &mut dyn WriteAt) -> io::Result<()> {
         match self {
             Self::Write { at, bytes } => store.write_at(*at, bytes),
@@ -35,12 +35,12 @@ impl Change {
     }
 }
 
-/// What was done to a [`RecordingStore`]; the same for all clones.
+/// The changes of a [`RecordingStore`]; the same for all clones.
 #[derive(Clone, Debug, Default)]
 pub struct Recording(Arc<Mutex<Vec<Change>>>);
 
 impl Recording {
-    /// Takes what was recorded so far.
+    /// Takes the changes recorded so far.
     #[must_use]
     pub fn take(&self) -> Vec<Change> {
         core::mem::take(&mut *self.changes())
@@ -51,7 +51,7 @@ impl Recording {
     }
 }
 
-/// Passes everything on to another store and remembers all changes.
+/// Passes all calls to another store and records all changes.
 ///
 /// ```
 /// use blosc_io::testing::{Change, RecordingStore};
@@ -77,7 +77,7 @@ impl<S: WriteAt> RecordingStore<S> {
         Self { inner, recording: Recording::default() }
     }
 
-    /// What is recorded, also when the store has been given away.
+    /// The record, usable after the store has been given away.
     pub fn recording(&self) -> Recording {
         self.recording.clone()
     }

@@ -16,7 +16,7 @@ pub enum Step {
     CreateNew(String, Vec<u8>),
     /// A directory was created.
     CreateDir(String),
-    /// A file or directory was removed, or was not there.
+    /// A file or directory was removed, or did not exist.
     Remove(String),
     /// A file or directory was renamed: the old path and the new one.
     Rename(String, String),
@@ -31,7 +31,7 @@ impl Step {
     ///
     /// # Errors
     ///
-    /// What that tree reports.
+    /// The errors of that tree.
     pub fn apply(&self, tree: &dyn Tree) -> io::Result<()> {
         match self {
             Self::Write(path, bytes) => tree.write(path, bytes),
@@ -69,7 +69,7 @@ impl<T: Tree> RecordingTree<T> {
         Self { inner, steps: Arc::default() }
     }
 
-    /// Takes the steps that were recorded so far.
+    /// Takes the steps recorded so far.
     pub fn take(&self) -> Vec<Step> {
         core::mem::take(&mut *self.steps.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -123,11 +123,11 @@ impl<T: Tree> Tree for RecordingTree<T> {
     }
 }
 
-/// Checks a tree that is empty and can be changed.
+/// Checks an empty tree that can be changed.
 ///
 /// # Errors
 ///
-/// The first difference, or what the tree reported.
+/// The first difference, or the tree's error.
 pub fn check_tree(tree: &dyn Tree) -> io::Result<()> {
     use super::expect_equal;
     let kind = |result: io::Result<()>| result.err().map(|error| error.kind());

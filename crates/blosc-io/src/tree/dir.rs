@@ -1,8 +1,8 @@
 //! A tree in a directory of the file system.
 //!
-//! Names come from metadata that anybody may have written, and a directory from a stranger may hold
-//! anything: a path that is opened must be an ordinary file whose real path is below the root.
-//! Links inside the root are followed, those that leave it are not.
+//! Anyone may have written the metadata that names come from, and a stranger's directory may hold
+//! any entries. So a path that is opened must be an ordinary file whose real path is below the
+//! root. Links inside the root are followed, links that leave it are not.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Write as _};
@@ -25,13 +25,14 @@ pub struct DirTree {
 }
 
 impl DirTree {
-    /// The tree below `root`, which need not exist yet.
+    /// The tree below `root`, which may be missing yet.
     #[must_use]
     pub fn new(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into(), durability: Durability::default(), follows_links: true }
     }
 
-    /// Sets what synced changes survive. Without [`Durability::PowerLoss`], nothing is synced.
+    /// Sets the failures that synced changes survive. Without [`Durability::PowerLoss`], no call
+    /// syncs.
     #[must_use]
     pub fn durability(self, durability: Durability) -> Self {
         Self { durability, ..self }
@@ -49,7 +50,7 @@ impl DirTree {
         names.fold(self.root.clone(), |resolved, name| resolved.join(name))
     }
 
-    /// The path in the file system and what is there, if it and all directories before it are below
+    /// The path in the file system and its metadata, if it and all directories before it are below
     /// the root.
     fn resolve_checked(&self, path: &str) -> io::Result<(PathBuf, Metadata)> {
         let mut resolved = self.root.clone();
@@ -76,7 +77,7 @@ impl DirTree {
         }
     }
 
-    /// The same of an ordinary file.
+    /// The path and the metadata of an ordinary file.
     fn resolve_file(&self, path: &str) -> io::Result<(PathBuf, Metadata)> {
         let (resolved, metadata) = self.resolve_checked(path)?;
         if metadata.is_file() {
@@ -89,7 +90,7 @@ impl DirTree {
 
 impl Tree for DirTree {
     fn open(&self, path: &str) -> io::Result<Box<dyn ReadAt>> {
-        // Checked before opening: opening a pipe would wait for a writer.
+        // The check comes before opening: opening a pipe would wait for a writer.
         let (resolved, _) = self.resolve_file(path)?;
         Ok(Box::new(FileStore::from_file(File::open(resolved)?)))
     }
@@ -101,7 +102,7 @@ impl Tree for DirTree {
     fn list(&self, path: &str) -> io::Result<Vec<Entry>> {
         let entry = |entry: io::Result<fs::DirEntry>| {
             let entry = entry?;
-            // A name that is not Unicode is none that a container wrote.
+            // Containers write only Unicode names.
             let name = entry.file_name().to_string_lossy().into_owned();
             Ok(Entry { name, is_dir: entry.file_type()?.is_dir() })
         };
@@ -117,7 +118,7 @@ impl Tree for DirTree {
         let replaced = write_file(create, &temporary, bytes, is_synced)
             .and_then(|()| fs::rename(&temporary, &resolved));
         if replaced.is_err() {
-            // The first error says more than one of cleaning up.
+            // The first error says more than one from cleaning up.
             let _ = fs::remove_file(&temporary);
         }
         replaced
@@ -150,7 +151,7 @@ impl Tree for DirTree {
         }
     }
 
-    /// The root has no parent in the tree: its name is synced here.
+    /// The root has no parent in the tree, so its name is synced here.
     fn create_dir(&self, path: &str) -> io::Result<()> {
         let resolved = self.resolve(path);
         fs::create_dir(&resolved)?;

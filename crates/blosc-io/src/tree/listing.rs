@@ -1,11 +1,11 @@
-//! The directories of a tree that is only a list of paths, as those of object stores are.
+//! The directories of a tree that is only a list of paths, such as an object store.
 
 use std::collections::BTreeSet;
 use std::io;
 
 use super::Entry;
 
-/// Paths of files, and the directories that lie on the way to them.
+/// Paths of files, and the directories in them.
 #[derive(Clone, Debug, Default)]
 pub struct Listing {
     files: BTreeSet<String>,
@@ -54,7 +54,7 @@ impl Listing {
         Ok([below(&self.dirs, true), below(&self.files, false)].concat())
     }
 
-    /// Why there is no file to open at this path.
+    /// The error for a path without a file to open.
     #[must_use]
     pub fn no_file(&self, path: &str) -> io::Error {
         let kind = match self.dirs.contains(path) {

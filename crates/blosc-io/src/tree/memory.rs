@@ -10,7 +10,7 @@ use crate::ReadAt;
 /// Path to content; directories have none.
 type Nodes = BTreeMap<String, Option<Arc<[u8]>>>;
 
-/// Files in memory. A clone is a copy of its own.
+/// Files in memory. A clone is an independent copy.
 #[derive(Debug, Default)]
 pub struct MemTree {
     nodes: RwLock<Nodes>,
@@ -24,7 +24,7 @@ impl MemTree {
     }
 
     fn nodes(&self) -> RwLockReadGuard<'_, Nodes> {
-        // Nothing panics while it holds the lock.
+        // No code panics while it holds the lock.
         self.nodes.read().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -81,7 +81,7 @@ impl Tree for MemTree {
     }
 
     fn create_dir(&self, path: &str) -> io::Result<()> {
-        // The root is always there.
+        // The root always exists.
         if path.is_empty() { Ok(()) } else { self.insert_new(path, None) }
     }
 

@@ -11,7 +11,7 @@
 //! | raw bytes, complex numbers, records, floats of 16 bytes | binary of fixed size |
 //! | rows with a shape | lists of fixed size, nested |
 
-// The modules take these names from here: `arrow_59` has the same with others.
+// The modules import these names from here: `arrow_59` has the same names for other crates.
 use ::{arrow_array, arrow_buffer, arrow_schema};
 
 mod array;

@@ -1,5 +1,5 @@
-//! Items of a dtype as arrays of Arrow 59 (feature `arrow-59`), for engines that have that version:
-//! what the module `arrow` is for the newest one.
+//! Items of a dtype as arrays of Arrow 59 (feature `arrow-59`), for engines with that version. The
+//! module `arrow` is for the newest version.
 #![cfg_attr(
     feature = "arrow",
     expect(clippy::duplicate_mod, reason = "one source for two versions of Arrow")

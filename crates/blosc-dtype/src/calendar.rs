@@ -1,6 +1,6 @@
 //! Days and dates of the proleptic Gregorian calendar, as NumPy counts `datetime64`.
 //!
-//! Days are counted from 1970-01-01, months from January 1970. Every year that fits 64 bits is
+//! Days are counted from 1970-01-01, months from January 1970. All years that fit 64 bits are
 //! allowed; year 0 is a leap year.
 //!
 //! ```
@@ -18,7 +18,7 @@
 /// 64 bits.
 #[must_use]
 pub const fn day_of_date(year: i128, month: i128, day: i128) -> i128 {
-    // Years begin in March, so that the leap day is the last of one.
+    // Years begin in March here, so that the leap day is the last day of one.
     let (year, month) = if month < 3 { (year - 1, month + 9) } else { (year, month - 3) };
     let leaps = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
     year * 365 + leaps + (month * 153 + 2) / 5 + day - 1 - DAYS_TO_1970

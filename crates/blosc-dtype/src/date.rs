@@ -1,9 +1,9 @@
-//! NumPy's dates and time spans, a number of units, and how ISO 8601 writes them: `2020-02-29`,
+//! NumPy's dates and time spans as numbers of units, and their ISO 8601 texts: `2020-02-29`,
 //! `2020-02-29T12:30`, `2020-02-29 12:30:15.5`.
 //!
-//! A unit is a letter or two with a number before it, if it is not one of them: `D`, `25s`. A text
-//! that says `Z`, or how far it is from Greenwich, is no date, since NumPy keeps neither;
-//! [`Moment::parse_zoned`] takes it for the moment at Greenwich.
+//! A unit is one or two letters, after a number if it is a multiple: `D`, `25s`. A text with `Z` or
+//! a time zone is no date, since NumPy keeps neither; [`Moment::parse_zoned`] converts it to
+//! Greenwich time.
 //!
 //! ```
 //! use blosc_dtype::date::{Moment, date};
@@ -28,12 +28,12 @@ use alloc::string::{String, ToString};
 
 use crate::calendar::{date_of_day, day_of_date, days_of_month};
 
-/// The number that means that there is no date.
+/// The number that stands for no date (NaT).
 const NOT_A_TIME: i64 = i64::MIN;
 const NANOS_OF_DAY: i128 = 86_400_000_000_000;
 
-/// A date as precise as its unit (`D`, `25s`), from the number of units since 1970; else that
-/// number.
+/// The text of a date with the precision of its unit (`D`, `25s`), from the number of units
+/// since 1970. Without such a date, the number itself.
 #[must_use]
 pub fn date(count: i64, unit: Option<&str>) -> String {
     if count == NOT_A_TIME {
@@ -52,7 +52,7 @@ pub fn date(count: i64, unit: Option<&str>) -> String {
     written.unwrap_or_else(|| count.to_string())
 }
 
-/// A number of units.
+/// The text of a number of units.
 #[must_use]
 pub fn span(count: i64, unit: Option<&str>) -> String {
     match unit {
@@ -62,8 +62,8 @@ pub fn span(count: i64, unit: Option<&str>) -> String {
     }
 }
 
-/// How long a number of units is, for people: `532.13 days`, `90 s`; `7 M` where the length of the
-/// unit differs.
+/// The length of a number of units, for people: `532.13 days`, `90 s`; `7 M` if the unit varies in
+/// length.
 #[must_use]
 pub fn length(count: f64, unit: &str) -> String {
     let seconds = parse_unit(unit).and_then(|(step, precision)| {
@@ -88,7 +88,7 @@ pub fn length(count: f64, unit: &str) -> String {
     }
 }
 
-/// The last thing that a date says.
+/// The smallest unit in the text of a date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Precision {
     /// The year.
@@ -111,8 +111,8 @@ pub enum Precision {
     Nano,
 }
 
-/// Precisions in their order, the units of NumPy that say as much, and how long these are
-/// (nanoseconds); years and months differ.
+/// Precisions in their order, with NumPy's unit of the same precision and its length (nanoseconds);
+/// years and months vary.
 const UNITS: [(Precision, &str, Option<i128>); 9] = [
     (Precision::Year, "Y", None),
     (Precision::Month, "M", None),
@@ -126,13 +126,13 @@ const UNITS: [(Precision, &str, Option<i128>); 9] = [
 ];
 
 impl Precision {
-    /// The unit of NumPy that says as much.
+    /// NumPy's unit of the same precision.
     #[must_use]
     pub fn unit(self) -> &'static str {
         UNITS[self as usize].1
     }
 
-    /// How long the unit is; years and months differ.
+    /// The length of the unit; `None` for years and months, which vary.
     fn nanos(self) -> Option<i128> {
         UNITS[self as usize].2
     }
@@ -149,7 +149,7 @@ fn parse_unit(text: &str) -> Option<(i128, Precision)> {
     Some((i128::from(step), *precision))
 }
 
-/// Nanoseconds since 1970, written as far as the precision says.
+/// Nanoseconds since 1970 as text with the given precision.
 fn moment(nanos: i128, precision: Precision) -> String {
     let day = day(nanos.div_euclid(NANOS_OF_DAY));
     let of_day = nanos.rem_euclid(NANOS_OF_DAY);
@@ -168,7 +168,7 @@ fn moment(nanos: i128, precision: Precision) -> String {
     }
 }
 
-/// The date of a day (days since 1970-01-01).
+/// The text of a day (days since 1970-01-01).
 fn day(days: i128) -> String {
     let (year, month, day) = date_of_day(days);
     format!("{year:04}-{month:02}-{day:02}")
@@ -179,16 +179,16 @@ fn day(days: i128) -> String {
 pub struct Moment {
     year: i64,
     month: i64,
-    /// Of the month, from 1.
+    /// The day of the month, from 1.
     day: i64,
-    /// Of the day.
+    /// Nanoseconds of the day.
     nanos: i64,
-    /// The last thing that the text said.
+    /// The smallest unit in the text.
     pub precision: Precision,
 }
 
 impl Moment {
-    /// The moment of the text; years have four digits, or more from the year 10,000 on.
+    /// The moment in the text; years have four digits, or more from the year 10,000 on.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (date, time) = match text.split_once(['T', ' ']) {
@@ -204,8 +204,8 @@ impl Moment {
         Some(Self { year, month, day, nanos, precision })
     }
 
-    /// The same, and of a text that says `Z` or how far it is from Greenwich (`-05:00`, `+0530`),
-    /// the moment there, and that it was said.
+    /// As [`parse`](Self::parse), also for a text with `Z` or a time zone (`-05:00`, `+0530`): the
+    /// moment in Greenwich time, and whether the text has a zone.
     #[must_use]
     pub fn parse_zoned(text: &str) -> Option<(Self, bool)> {
         let time = text.find(['T', ' ']).unwrap_or(text.len());
@@ -225,8 +225,7 @@ impl Moment {
         Some((moment, true))
     }
 
-    /// The number of units (`D`, `25s`) since 1970; none if there is a rest, or if they are too
-    /// many.
+    /// The number of units (`D`, `25s`) since 1970; `None` if there is a remainder or too many.
     #[must_use]
     pub fn count(&self, unit: &str) -> Option<i64> {
         let (step, precision) = parse_unit(unit)?;
@@ -244,13 +243,13 @@ impl Moment {
         i64::try_from(total / per_unit).ok().filter(|count| *count != NOT_A_TIME)
     }
 
-    /// Is it a day as that is, or are both times of a day?
+    /// Whether both are days, or both are times of a day.
     #[must_use]
     pub fn is_like(&self, other: Precision) -> bool {
         (self.precision > Precision::Day) == (other > Precision::Day)
     }
 
-    /// Does it come before the other one?
+    /// Whether it comes before the other one.
     #[must_use]
     pub fn is_before(&self, other: &Self) -> bool {
         let when = |moment: &Self| (moment.year, moment.month, moment.day, moment.nanos);
@@ -322,7 +321,7 @@ fn zone_seconds(text: &str) -> Option<i64> {
     (minutes < 60).then_some(sign * (hours * 3600 + minutes * 60))
 }
 
-/// This number of digits and nothing else.
+/// The number of exactly `count` digits, without other characters.
 fn digits(text: &str, count: usize) -> Option<i64> {
     let is_number = text.len() == count && text.bytes().all(|letter| letter.is_ascii_digit());
     if is_number { text.parse().ok() } else { None }

@@ -15,11 +15,11 @@ use crate::{Error, Kind, Scalar};
 ///
 /// Immutable, and consistent once made: every field lies inside its item, names are unique, and an
 /// item has at most 2^31 - 1 bytes. Two are equal when they describe the same items, however they
-/// were spelled.
+/// were written.
 #[derive(Clone, Debug)]
 pub struct Dtype {
     shape: Shape,
-    /// The text it was parsed from, or what NumPy would print.
+    /// The text it was parsed from, or NumPy's text for it.
     text: Box<str>,
 }
 
@@ -57,8 +57,7 @@ impl Dtype {
 
     /// Parses a dtype in any of the four forms, or as a NumPy name such as `float64`.
     ///
-    /// A text that does not start with a bracket is taken as a plain type code, without quotes
-    /// around it.
+    /// A text that does not start with a bracket is taken as a plain type code without quotes.
     ///
     /// # Errors
     ///
@@ -102,7 +101,7 @@ impl Dtype {
         if let Shape::Scalar(scalar) = &self.shape { Some(scalar) } else { None }
     }
 
-    /// Kind of a plain type; none for structured items and sub-arrays.
+    /// Kind of a plain type; `None` for structured items and sub-arrays.
     pub fn kind(&self) -> Option<Kind> {
         self.scalar().map(Scalar::kind)
     }
@@ -112,8 +111,8 @@ impl Dtype {
         if let Shape::Struct(item) = &self.shape { &item.fields } else { &[] }
     }
 
-    /// The field that a name with dots leads to, and where it is in an item (bytes). A name with a
-    /// dot in it comes before a field of a field.
+    /// The field at a name with dots, and its position in an item (bytes). A field whose name
+    /// contains the dot comes before a field of a field.
     #[must_use]
     pub fn field_at(&self, path: &str) -> Option<(Self, usize)> {
         let find = |name: &str| self.fields().iter().find(|field| field.name() == name);
@@ -126,7 +125,7 @@ impl Dtype {
         Some((dtype, field.offset().checked_add(offset)?))
     }
 
-    /// The name of a type that is no number, for people.
+    /// The name of a type that cannot be read as numbers, for people.
     #[must_use]
     pub fn kind_text(&self) -> String {
         let name = match self.kind() {
@@ -149,7 +148,7 @@ impl Dtype {
         }
     }
 
-    /// Whether an object pointer stands anywhere in the item. Such items must never be interpreted.
+    /// Whether any part of the item is an object pointer. Such items must never be interpreted.
     pub fn has_objects(&self) -> bool {
         match &self.shape {
             Shape::Scalar(scalar) => scalar.kind() == Kind::Object,
@@ -158,9 +157,9 @@ impl Dtype {
         }
     }
 
-    /// The text of NumPy's `dtype.descr`, as `.npy` and Bloscpack files hold it: one literal,
-    /// padding written out as fields without a name. None if the item cannot be described so: a
-    /// sub-array, or fields that overlap.
+    /// The text of NumPy's `dtype.descr`, as in `.npy` and Bloscpack files: one literal, with
+    /// padding as fields without a name. `None` if the item has no such text: a sub-array, or
+    /// fields that overlap.
     ///
     /// ```
     /// use blosc_dtype::Dtype;
@@ -226,12 +225,12 @@ impl Field {
         &self.dtype
     }
 
-    /// Where the field starts (bytes from the start of the item).
+    /// Position of the field in the item (bytes).
     pub fn offset(&self) -> usize {
         self.offset
     }
 
-    /// The bytes of the field in an item; none in an item that is too short.
+    /// The bytes of the field in an item; empty if the item is too short.
     ///
     /// ```
     /// let dtype: blosc_dtype::Dtype = "[('day', '<i2'), ('price', '<i4')]".parse()?;
@@ -258,7 +257,7 @@ impl Struct {
     }
 
     fn checked(self) -> Result<Self, Error> {
-        // Padding that was written out as fields has no name.
+        // Padding that was written as fields has no name.
         let names =
             self.fields.iter().map(|field| field.name.as_str()).filter(|name| !name.is_empty());
         let mut names: Vec<&str> = names.collect();
@@ -388,7 +387,7 @@ fn size_of_literal(literal: &Literal) -> Result<usize, Error> {
     }
 }
 
-/// A size as `usize`, if items may have it.
+/// A size as `usize`, if items may have that size.
 fn limited(nbytes: u64) -> Result<usize, Error> {
     let fits = i32::try_from(nbytes).map_err(|_| Error::TooLarge)?;
     usize::try_from(fits).map_err(|_| Error::TooLarge)

@@ -2,12 +2,12 @@
 
 use crate::{ByteOrder, Dtype, Kind};
 
-/// A value that items can be read as.
+/// A Rust value that items can be read as.
 pub trait Element: Copy {
     /// The name of the type, for messages.
     const NAME: &'static str;
 
-    /// Whether items of this NumPy type are such values.
+    /// Whether items of this NumPy type can be read as this value.
     fn accepts(dtype: &Dtype) -> bool;
 
     /// The value of an item: `bytes` has the size of one, in the byte order of `dtype`.
@@ -40,7 +40,7 @@ elements! {
     f32: Float, f64: Float,
 }
 
-/// Any byte but 0 is true, as in NumPy.
+/// Any byte other than 0 is true, as in NumPy.
 impl Element for bool {
     const NAME: &'static str = "bool";
 

@@ -1,8 +1,8 @@
-//! What can be wrong with the text of a dtype.
+//! Faults of the text of a dtype.
 
 use alloc::string::String;
 
-/// Why a text is not a dtype that we can use. Positions count bytes of the text.
+/// The reason why a text is not a usable dtype. Positions count bytes of the text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -17,7 +17,7 @@ pub enum Error {
     /// Lists, tuples and dicts are nested deeper than [`MAX_DEPTH`](crate::Dtype::MAX_DEPTH).
     #[error("dtype nested deeper than {limit} levels at byte {at}")]
     TooDeep {
-        /// Where the first bracket too many stands.
+        /// Position of the first bracket too many.
         at: usize,
         /// The deepest nesting that is parsed.
         limit: usize,
@@ -25,29 +25,29 @@ pub enum Error {
     /// The text is not a Python literal.
     #[error("dtype text at byte {at}: expected {expected}")]
     Syntax {
-        /// Where the parser stopped.
+        /// Position where the parser stopped.
         at: usize,
-        /// What would have been right there.
+        /// The expected syntax at that position.
         expected: &'static str,
     },
     /// The text is a literal, but not of one of the four forms.
     #[error("dtype description: expected {expected}")]
     Form {
-        /// What would have been right.
+        /// The expected form.
         expected: &'static str,
     },
-    /// A type code such as `<i4` is not known.
+    /// A type code such as `<i4` is unknown.
     #[error("type code {code:?} is not known")]
     UnknownCode {
-        /// The code as it stands in the text.
+        /// The code in the text.
         code: String,
     },
     /// A type code has a size that its kind does not have.
     #[error("type code {code:?}: no item of this kind has {size} bytes")]
     Size {
-        /// The code as it stands in the text.
+        /// The code in the text.
         code: String,
-        /// The size it asks for (bytes).
+        /// The requested size (bytes).
         size: u64,
     },
     /// A field does not fit into its item.
@@ -55,7 +55,7 @@ pub enum Error {
     FieldOutside {
         /// Name of the field.
         name: String,
-        /// Where the field ends (bytes from the start of the item).
+        /// End of the field in the item (bytes).
         end: u64,
         /// Size of the item (bytes).
         itemsize: u64,

@@ -5,9 +5,8 @@
 //! or    and    not    < <= > >= == !=    |    ^    &    << >>    + -    * / // %    - + ~    **
 //! ```
 //!
-//! Existing expression engines come with data frames or record batches of their own; the subset
-//! that bcolz and python-blosc2 hand to numexpr is small enough to be evaluated over columns
-//! directly.
+//! Existing expression engines bring their own data frames or record batches. The subset that bcolz
+//! and python-blosc2 pass to numexpr is small enough to be evaluated over columns directly.
 //!
 //! ```
 //! use blosc_dtype::Dtype;
@@ -26,8 +25,8 @@
 //! # Ok::<(), blosc_dtype::expr::ExprError>(())
 //! ```
 //!
-//! Integers have 64 bits and wrap around. Names are resolved, types are checked and limits of depth
-//! and length hold before anything is evaluated, so that the text may come from anybody.
+//! Integers have 64 bits and wrap around. Names, types, depth and length are checked before
+//! evaluation, so the text may come from a stranger.
 
 mod bounds;
 mod dates;
@@ -52,12 +51,12 @@ pub use vector::{ValueType, Vector};
 
 type Result<T> = core::result::Result<T, ExprError>;
 
-/// An expression whose names are places in a list of columns.
+/// An expression whose names are resolved to indices in a list of columns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expr(parser::Expr);
 
 impl Expr {
-    /// The expression of a text; `place` knows the columns.
+    /// The expression of a text; `place` gives the index of a column.
     ///
     /// # Errors
     ///
@@ -67,37 +66,36 @@ impl Expr {
         parser::parse(text, place).map(Self)
     }
 
-    /// The expression with its comparisons of dates and texts such as `2012-01-31`, of durations
-    /// and texts such as `90s`, as comparisons of numbers; `dtype` knows the types of columns of
-    /// items.
+    /// Rewrites comparisons of dates with texts such as `2012-01-31`, and of durations with texts
+    /// such as `90s`, as comparisons of numbers. `dtype` gives the types of columns of items.
     ///
     /// # Errors
     ///
     /// [`ExprError::Date`], [`ExprError::Duration`], [`ExprError::Units`], [`ExprError::Types`];
-    /// [`ExprError::Time`] of a column of dates or durations in anything but such a comparison.
+    /// [`ExprError::Time`] for a column of dates or durations outside of such a comparison.
     pub fn bind_dates<'a>(self, dtype: &dyn Fn(usize) -> Option<&'a Dtype>) -> Result<Self> {
         dates::bind(self.0, dtype).map(Self)
     }
 
-    /// The values of the expression; `columns` has those of each column that it names. A constant
-    /// gives one value.
+    /// The values of the expression; `columns` has the values of each column. A constant gives one
+    /// value.
     ///
     /// # Errors
     ///
     /// [`ExprError::Types`] and [`ExprError::Argument`], which depend on types alone: columns
-    /// without rows find them too.
+    /// without rows give them too.
     pub fn eval<'a>(&'a self, columns: &'a [Vector<'a>]) -> Result<Cow<'a, Vector<'a>>> {
         eval::eval(&self.0, columns)
     }
 
-    /// For each row whether the expression is true, for columns with nulls: what is computed of a
-    /// null is unknown, `and`, `or` and `not` go by Kleene's rules, and an unknown row is not
-    /// true. `valid` has an entry for each column: which of its rows are no nulls, or `None` where
-    /// all are; `nrows` is their number.
+    /// For each row whether the expression is true, for columns with nulls. A value computed from a
+    /// null is unknown, `and`, `or` and `not` follow Kleene's rules, and an unknown row counts as
+    /// not true. `valid` has an entry for each column: the marks of its rows that are not null, or
+    /// `None` if no row is; `nrows` is their number.
     ///
     /// # Errors
     ///
-    /// As [`eval`](Self::eval); [`ExprError::Result`] if it gives no truth values.
+    /// As [`eval`](Self::eval); [`ExprError::Result`] for an expression without truth values.
     pub fn is_true(
         &self,
         columns: &[Vector<'_>],
@@ -107,16 +105,15 @@ impl Expr {
         logic::is_true(&self.0, columns, valid, nrows)
     }
 
-    /// For each row whether it meets the condition, if that compares columns with constants, where
-    /// the items lie; none if it is another condition.
+    /// For each row whether it meets the condition, evaluated on the stored items; `None` unless
+    /// the condition compares columns with constants.
     #[must_use]
     pub fn truth_of_stored(&self, columns: &[Stored<'_>]) -> Option<Vec<bool>> {
         direct::truth(&self.0, columns)
     }
 
-    /// Whether the expression may be true in some row: `columns` has, for each column that it
-    /// names, the bounds of its values in the rows in question, or nothing. A condition that is
-    /// never true in such rows need not be evaluated for them.
+    /// Whether the expression may be true in some row. `columns` has the bounds of each column's
+    /// values in these rows, or `None`. A condition that is never true there need not be evaluated.
     #[must_use]
     pub fn may_be_true(&self, columns: &[Option<Bounds>]) -> bool {
         bounds::may_be_true(&self.0, columns)

@@ -11,7 +11,7 @@ use half::f16;
 
 use crate::{ByteOrder, Dtype, Kind, Scalar, date, items};
 
-/// One item as text, near to how NumPy shows it.
+/// One item as text, similar to NumPy's.
 #[must_use]
 pub fn text(dtype: &Dtype, bytes: &[u8]) -> String {
     if let Some(scalar) = dtype.scalar() {
@@ -31,7 +31,7 @@ pub fn text(dtype: &Dtype, bytes: &[u8]) -> String {
     }
 }
 
-/// One item as a value of its own: text without quotes.
+/// One item as the value of a cell: text without quotes.
 #[must_use]
 pub fn cell(dtype: &Dtype, bytes: &[u8]) -> String {
     match dtype.scalar().map(|scalar| value(scalar, bytes)) {
@@ -43,7 +43,7 @@ pub fn cell(dtype: &Dtype, bytes: &[u8]) -> String {
     }
 }
 
-/// The fields of a structured item as values of their own.
+/// The fields of a structured item as values of cells.
 pub fn cells<'a>(dtype: &'a Dtype, bytes: &'a [u8]) -> impl Iterator<Item = String> + 'a {
     dtype.fields().iter().map(|field| cell(field.dtype(), field.bytes_of(bytes)))
 }
@@ -64,11 +64,11 @@ pub enum Value {
     Bool(bool),
     /// A number with a sign.
     Int(i64),
-    /// A number without one.
+    /// A number without a sign.
     Uint(u64),
-    /// The shortest text that gives the same number back, and the number.
+    /// The shortest text that parses to the same number, and the number.
     Float(String, f64),
-    /// Both parts, as Python writes them.
+    /// Both parts, in Python's form.
     Complex(String),
     /// A string.
     Text(String),
@@ -76,12 +76,12 @@ pub enum Value {
     Bytes(Vec<u8>),
     /// A date, a time, or a number of units.
     Time(String),
-    /// Bytes that mean nothing here.
+    /// Bytes without a known meaning.
     Opaque(Vec<u8>),
 }
 
 impl Value {
-    /// As NumPy shows it: strings have quotes.
+    /// The text in NumPy's form: strings have quotes.
     #[must_use]
     pub fn text(self) -> String {
         match self {
@@ -115,7 +115,7 @@ pub fn value(scalar: &Scalar, bytes: &[u8]) -> Value {
     }
 }
 
-/// The bytes with the least significant first; of complex numbers, of each part.
+/// The bytes with the least significant first; for complex numbers, in each part.
 fn in_little(scalar: &Scalar, bytes: &[u8]) -> Vec<u8> {
     let is_complex = scalar.kind() == Kind::Complex;
     let width = if is_complex { bytes.len() / 2 } else { bytes.len() };
@@ -150,7 +150,7 @@ fn float(little: &[u8]) -> Value {
     Value::Float(named(value.into(), format!("{value:?}")), value.into())
 }
 
-/// NumPy's names for floats that are no numbers.
+/// NumPy's names for infinities and NaN.
 #[must_use]
 pub fn named(value: f64, text: String) -> String {
     match value {

@@ -1,4 +1,4 @@
-//! Items that are strings, and the order of the bytes of others.
+//! Items that are strings, and the byte order of other items.
 #![cfg_attr(
     not(test),
     expect(
@@ -19,11 +19,11 @@ pub fn is_big(dtype: &Dtype) -> bool {
     dtype.scalar().is_some_and(|scalar| scalar.order() == ByteOrder::Big)
 }
 
-/// A string of NumPy ends where only zeros follow.
+/// The item without the zeros at its end, which NumPy's strings do not count.
 #[must_use]
 pub fn trimmed(item: &[u8]) -> &[u8] {
     let len = match item.len() {
-        // At once, as a number whose highest bytes are zero.
+        // Reads all bytes at once, as a number whose highest bytes are zero.
         4 => item.first_chunk().map_or(0, |item| bytes_of(u32::from_le_bytes(*item).into())),
         8 => item.first_chunk().map_or(0, |item| bytes_of(u64::from_le_bytes(*item))),
         _ => item.iter().rposition(|byte| *byte != 0).map_or(0, |at| at + 1),
@@ -36,18 +36,18 @@ const fn bytes_of(number: u64) -> usize {
     8 - number.leading_zeros() as usize / 8
 }
 
-/// Text of four bytes for each character; what is no character becomes U+FFFD.
+/// Text of four bytes for each character; invalid characters become U+FFFD.
 #[must_use]
 pub fn text(item: &[u8], is_big: bool) -> String {
     characters(item, is_big).collect()
 }
 
-/// The same after what is in `dest`, as UTF-8.
+/// Appends text of four bytes for each character to `dest`, as UTF-8.
 pub fn push_text(item: &[u8], is_big: bool, dest: &mut Vec<u8>) {
     let codes = codes(item);
     let all = codes.iter().fold(0, |all, bytes| all | code(bytes, is_big));
     if all < 0x80 {
-        // The usual case, without a branch for each character.
+        // The usual case of ASCII, without a branch for each character.
         let lowest = if is_big { 3 } else { 0 };
         dest.extend(codes.iter().map(|bytes| bytes[lowest]));
         return;

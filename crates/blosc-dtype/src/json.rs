@@ -1,8 +1,8 @@
-//! JSON as Python's `json` module writes and reads it, with `NaN`, `Infinity` and `-Infinity`.
+//! JSON in the form of Python's `json` module, with `NaN`, `Infinity` and `-Infinity`.
 //!
-//! The metadata of bcolz and the schemas of Blosc2 tables hold these three tokens as fill values
-//! and null values, with integers of 64 bits that must stay exact, and files that are compared byte
-//! by byte need Python's very spelling; all are more than a reader of strict JSON offers.
+//! The metadata of bcolz and the schemas of Blosc2 tables contain these three tokens as fill values
+//! and null values, and 64-bit integers that must stay exact. Files that are compared byte by byte
+//! need Python's exact spelling. Readers of strict JSON offer none of these.
 
 pub mod base64;
 mod parse;
@@ -21,15 +21,15 @@ pub enum Json {
     Null,
     /// `true` or `false`
     Bool(bool),
-    /// A number without point and exponent, if it fits.
+    /// A number without point and exponent, if it fits an `i128`.
     Int(i128),
     /// Any other number, and `NaN`, `Infinity`, `-Infinity`.
     Float(f64),
-    /// A string. Halves of surrogate pairs, which Python writes, have become U+FFFD.
+    /// A string. Halves of surrogate pairs, which Python writes, are replaced by U+FFFD.
     String(String),
     /// A list.
     Array(Vec<Self>),
-    /// An object, in its order; no key stands twice.
+    /// An object, in its order; keys are unique.
     Object(Vec<(String, Self)>),
 }
 
@@ -70,7 +70,7 @@ impl Json {
         if let Self::Array(values) = self { Some(values) } else { None }
     }
 
-    /// What it is, in a word, for messages.
+    /// The type in a word, for messages.
     #[must_use]
     pub const fn type_name(&self) -> &'static str {
         match self {

@@ -1,8 +1,7 @@
 //! NumPy type descriptions: parse and print without loss.
 //!
-//! A `b2nd` array, a bloscpack file with NumPy metadata and a bcolz column all say what their items
-//! are with the text that NumPy uses for a `dtype`. The text is a Python literal of one of four
-//! forms:
+//! A `b2nd` array, a Bloscpack file with NumPy metadata and a bcolz column all describe their items
+//! by the text of a NumPy `dtype`. The text is a Python literal of one of four forms:
 //!
 //! ```text
 //! '<f8'                                          plain: byte order, kind, size
@@ -12,8 +11,8 @@
 //! ('<i4', (2, 3))                                a sub-array as item
 //! ```
 //!
-//! [`Dtype::parse`] reads all of them with a parser of its own: nothing is ever evaluated. What was
-//! parsed prints as the text that it came from, a type that was built as NumPy would print it.
+//! [`Dtype::parse`] reads all of them with its own parser, which evaluates no code. A parsed type
+//! prints as the text that it came from, a built one as NumPy would print it.
 //!
 //! ```
 //! use blosc_dtype::{Dtype, Kind};
@@ -29,7 +28,7 @@
 //! ```
 //!
 //! The features `item` and `numbers` read items as text and as numbers. Object pointers (`|O`) are
-//! never followed: those parse, with [`Kind::Object`], so that a caller can refuse them by name.
+//! never followed. They parse, with [`Kind::Object`], so that a caller can refuse them by name.
 //!
 //! Limits for hostile text: [`Dtype::MAX_DEPTH`] levels of nesting, [`Dtype::MAX_TEXT_NBYTES`]
 //! bytes of text, items of at most 2^31 - 1 bytes.

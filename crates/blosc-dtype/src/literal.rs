@@ -1,5 +1,5 @@
-//! A parser for the Python literals in which dtypes are written: strings, integers, tuples, lists,
-//! dicts, booleans and `None`. It evaluates nothing and is bounded in depth and length.
+//! A parser for the Python literals of dtypes: strings, integers, tuples, lists, dicts, booleans
+//! and `None`. It evaluates no code and is bounded in depth and length.
 
 #![allow(
     clippy::arithmetic_side_effects,
@@ -39,7 +39,7 @@ pub(crate) struct Entry<'a> {
 }
 
 impl Literal {
-    /// Parses `text`, which must be one literal, with nothing but space around it.
+    /// Parses `text`, which must be one literal with at most space around it.
     pub(crate) fn parse(text: &str) -> Result<Self, Error> {
         Parser::parse_whole(text, |parser| parser.value(0))
     }
@@ -77,7 +77,7 @@ struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
-    /// What `parse` finds in `text`, of which it must leave nothing but space.
+    /// The result of `parse` on `text`, of which it must leave only space.
     fn parse_whole<T>(
         text: &'a str,
         parse: impl FnOnce(&mut Self) -> Result<T, Error>,
@@ -108,7 +108,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Steps over `byte` if it comes next.
+    /// Skips `byte` if it comes next; returns whether it did.
     fn eat(&mut self, byte: u8) -> bool {
         self.skip_space();
         let found = self.peek() == Some(byte);
@@ -145,7 +145,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The items up to `close`, and whether a comma stands before it.
+    /// The items up to `close`, and whether a comma precedes it.
     fn items(&mut self, close: u8, depth: usize) -> Result<(Vec<Literal>, bool), Error> {
         self.at += 1;
         let mut items = Vec::new();
@@ -195,7 +195,7 @@ impl<'a> Parser<'a> {
             self.at += 1;
         }
         let digits = self.text.get(start..self.at).unwrap_or_default();
-        // Python 2 marks long integers.
+        // Python 2 marks long integers by `L`.
         self.at += usize::from(self.peek() == Some(b'L'));
         digits
             .parse()
@@ -218,7 +218,7 @@ impl<'a> Parser<'a> {
         Err(self.expected("a value"))
     }
 
-    /// A string that says whether it is of bytes or of characters, as Python 2 and 3 do in turn.
+    /// A string with a prefix for bytes or characters, which Python 2 and 3 write in turn.
     fn prefixed_string(&mut self) -> Result<Literal, Error> {
         match self.text.as_bytes().get(self.at + 1) {
             Some(&quote @ (b'\'' | b'"')) => {
@@ -246,7 +246,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The character after a backslash; none for an escaped line end.
+    /// The character of an escape after a backslash; `None` for an escaped line end.
     fn escape(&mut self) -> Result<Option<char>, Error> {
         let Some(code) = self.peek() else { return Err(self.expected("an escape")) };
         if !code.is_ascii() {
@@ -271,7 +271,7 @@ impl<'a> Parser<'a> {
         }))
     }
 
-    /// A character of one to three octal digits, of which `first` is read already.
+    /// A character of one to three octal digits; `first` is read already.
     fn octal(&mut self, first: u8) -> Result<char, Error> {
         let mut code = u32::from(first - b'0');
         for _ in 0..2 {

@@ -1,4 +1,4 @@
-//! The header of a `.npy` file: how NumPy describes the items that follow it.
+//! The header of a `.npy` file: NumPy's description of the items after it.
 //!
 //! ```text
 //! offset  size  field
@@ -12,9 +12,9 @@
 //! {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }
 //! ```
 //!
-//! The reader accepts a dict of these three keys and evaluates nothing. The writer makes the bytes
-//! that `numpy.save` of NumPy 2 makes. Only the header is read and written here; this crate does no
-//! I/O. Reading from a stream takes two steps: [`header_len`] of the first [`START_NBYTES`], then
+//! The reader accepts a dict with exactly these three keys and evaluates no code. The writer makes
+//! the same bytes as `numpy.save` of NumPy 2. Both handle only the header, without I/O. Reading
+//! from a stream takes two steps: [`header_len`] of the first [`START_NBYTES`], then
 //! [`NpyHeader::parse`] of the whole header.
 //!
 //! ```
@@ -40,32 +40,32 @@ use crate::{Dtype, Field, Kind, literal::MAX_TEXT_NBYTES};
 /// The first bytes of every `.npy` file.
 pub const MAGIC: &[u8; 6] = b"\x93NUMPY";
 
-/// Size of the start of a file that tells the length of its header (bytes). No header is shorter.
+/// Bytes at the start of a file that tell the length of its header. No header is shorter.
 pub const START_NBYTES: usize = 12;
 
 /// The items of a `.npy` file: their type, shape and order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NpyHeader {
-    /// Type of the items. Padding that the file lists as fields without a name is expressed by the
-    /// offsets of the other fields.
+    /// Type of the items. The offsets of the fields express padding that the file lists as fields
+    /// without a name.
     pub dtype: Dtype,
-    /// Whether the first dimension varies fastest, not the last.
+    /// Whether the first dimension varies fastest, and not the last.
     pub fortran_order: bool,
     /// Items per dimension.
     pub shape: Vec<u64>,
-    /// Length of the header, which is the offset of the items in the file (bytes); 0 for items
-    /// that were not read from a `.npy` file. The writer ignores it.
+    /// Length of the header, which is the offset of the items in the file (bytes); 0 for items that
+    /// do not come from a `.npy` file. The writer ignores it.
     pub len: usize,
 }
 
-/// Why a `.npy` header cannot be used.
+/// The reason why a `.npy` header cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NpyError {
     /// The file does not start with [`MAGIC`].
     #[error("not the beginning of a .npy file")]
     NotNpy,
-    /// The version is none of 1.0, 2.0 and 3.0.
+    /// The version is neither 1.0, 2.0 nor 3.0.
     #[error("a .npy file of version {major}.{minor}, known are 1.0, 2.0 and 3.0")]
     Version {
         /// Major version, byte 6.
@@ -73,10 +73,10 @@ pub enum NpyError {
         /// Minor version, byte 7.
         minor: u8,
     },
-    /// The header ends after the bytes that are there.
+    /// The header is cut.
     #[error("the header of the .npy file has {needed} bytes, {found} are there")]
     Truncated {
-        /// Length of the header (bytes), as far as it is known.
+        /// Length of the header (bytes), as far as known.
         needed: usize,
         /// Length of the input (bytes).
         found: usize,
@@ -95,7 +95,7 @@ pub enum NpyError {
         /// Offset in the file (bytes).
         at: usize,
     },
-    /// The dict has other keys, or one of the three twice.
+    /// The dict has other keys, or one of the three keys twice.
     #[error("the header of the .npy file: expected the keys descr, fortran_order and shape")]
     Keys,
     /// A value does not have the form that its key requires.
@@ -151,8 +151,8 @@ impl NpyHeader {
         Self::from_dict(&text, header_len)
     }
 
-    /// The bytes that `numpy.save` writes before the items; `None` if [`Dtype::descr`] has no text
-    /// for the type.
+    /// The bytes that `numpy.save` writes before the items; `None` if the type has no
+    /// [`Dtype::descr`].
     ///
     /// The version is the lowest that can hold the text: 1 for Latin-1 of up to 64 KiB, 2 for
     /// longer Latin-1, 3 for other characters.
@@ -189,7 +189,7 @@ impl NpyHeader {
         Ok(Self { dtype, fortran_order, shape, len })
     }
 
-    /// The dict, and the spaces that let the slowest dimension grow in place.
+    /// The dict, with spaces that allow the slowest dimension to grow in place.
     fn to_dict(&self) -> Option<String> {
         let descr = self.dtype.descr()?;
         let order = if self.fortran_order { "True" } else { "False" };
@@ -202,7 +202,7 @@ impl NpyHeader {
     }
 }
 
-/// What stands before the text.
+/// The bytes before the text.
 struct Prefix {
     version: u8,
     text_at: usize,
@@ -234,7 +234,7 @@ impl Prefix {
 /// Magic, version and length before `text`, spaces and a line feed after it; `None` if the length
 /// does not fit its field.
 ///
-/// As NumPy does, 1 to 64 spaces are added, not 0 to 63.
+/// Like NumPy, adds 1 to 64 spaces, not 0 to 63.
 fn with_prefix(version: u8, text: &[u8]) -> Option<Vec<u8>> {
     let text_at: usize = if version == 1 { 10 } else { 12 };
     let nbytes = text_at.checked_add(text.len())?.checked_add(2)?;
@@ -254,19 +254,19 @@ fn with_prefix(version: u8, text: &[u8]) -> Option<Vec<u8>> {
 
 fn dtype_of(descr: &Entry<'_>) -> Result<Dtype, NpyError> {
     let dtype = match &descr.value {
-        // A plain type is kept without its quotes, as arrays describe it.
+        // A plain type is kept without its quotes, as in descriptions of arrays.
         Literal::Str(code) => Dtype::parse(code)?,
         _ => without_unnamed_padding(Dtype::parse(descr.text)?)?,
     };
     if dtype.has_objects() { Err(NpyError::Objects) } else { Ok(dtype) }
 }
 
-/// The type with padding expressed by offsets, not by fields without a name, as NumPy reads
-/// `descr`.
+/// The type with padding expressed by offsets, not by fields without a name. NumPy reads `descr` in
+/// the same way.
 ///
 /// # Errors
 ///
-/// When the type cannot be written so.
+/// If the type cannot have that form.
 pub fn without_unnamed_padding(dtype: Dtype) -> Result<Dtype, crate::Error> {
     if !dtype.fields().iter().any(is_padding) {
         return Ok(dtype);

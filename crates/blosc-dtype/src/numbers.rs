@@ -1,4 +1,4 @@
-//! Items as numbers, fast enough to look at all of them, and what is told of many numbers in a few.
+//! Items as numbers, fast enough to read all of them, and summaries of many numbers.
 //!
 //! ```
 //! use blosc_dtype::{Scalar, numbers::{Extent, NumberType}};
@@ -28,14 +28,14 @@ use crate::{ByteOrder, Kind, Scalar};
 
 pub use summary::{Extent, Histogram, Tally, is_finite, sum, widened};
 
-/// A value that can be compared and computed with.
+/// A value for comparing and computing.
 #[derive(Clone, Copy, Debug)]
 pub enum Number {
     /// An integer, a truth value, or a time in its unit.
     Int(i128),
     /// A float.
     Float(f64),
-    /// A date or a span that is none (NaT).
+    /// NaT in place of a date or a span.
     NotATime,
 }
 
@@ -51,7 +51,7 @@ impl Number {
         }
     }
 
-    /// Whether it is smaller; NaN is not.
+    /// Whether it is smaller; NaN never is.
     #[must_use]
     pub fn is_below(self, other: Self) -> bool {
         match (self, other) {
@@ -60,8 +60,7 @@ impl Number {
         }
     }
 
-    /// How far apart two numbers are: 0 if they are equal, which two NaN are; NaN if only one of
-    /// them is.
+    /// The distance of two numbers: 0 for equal ones and for two NaN; NaN if only one is NaN.
     #[must_use]
     pub fn distance(self, other: Self) -> f64 {
         match (self, other) {
@@ -75,7 +74,7 @@ impl Number {
     }
 }
 
-/// How the items of a type are read.
+/// The way to read the items of a type.
 #[derive(Clone, Copy, Debug)]
 pub struct NumberType {
     kind: Kind,
@@ -83,7 +82,7 @@ pub struct NumberType {
 }
 
 impl NumberType {
-    /// `None` for items that are no numbers, and for complex ones.
+    /// `None` for items other than real numbers and times.
     #[must_use]
     pub fn new(scalar: &Scalar) -> Option<Self> {
         let fits = match scalar.kind() {
@@ -122,8 +121,8 @@ impl NumberType {
         }
     }
 
-    /// Adds the values of `nitems` items that begin every `stride` bytes, as far as there are
-    /// bytes, in loops without a choice in them.
+    /// Adds the values of `nitems` items that begin every `stride` bytes, or of those that lie
+    /// within `bytes`, in loops without branches.
     pub fn extend(
         self,
         bytes: &[u8],
@@ -252,7 +251,7 @@ mod tests {
                 number.extend(&bytes, stride, itemsize, usize::MAX, &mut values);
                 let bits =
                     |values: &[f64]| values.iter().map(|it| it.to_bits()).collect::<Vec<_>>();
-                // A NaN may change its bits on the way.
+                // A NaN may change its bits when it is converted.
                 let same = bits(&values) == bits(&expected)
                     || values
                         .iter()

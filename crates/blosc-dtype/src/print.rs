@@ -1,4 +1,4 @@
-//! Dtypes as NumPy prints them.
+//! The texts of dtypes in NumPy's form.
 
 #![allow(clippy::arithmetic_side_effects, reason = "sums of offsets and sizes that were checked")]
 
@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use crate::dtype::{Shape, Struct};
 use crate::{Dtype, Field, Kind, Scalar};
 
-/// The text of a dtype that stands alone: a plain code without quotes, otherwise a literal.
+/// The text of a whole dtype: a plain code without quotes, otherwise a literal.
 pub(crate) fn print(shape: &Shape) -> String {
     match shape {
         Shape::Scalar(scalar) => scalar.to_string(),
@@ -106,7 +106,7 @@ fn dict(item: &Struct) -> String {
     )
 }
 
-/// Whether the fields lie one after the other and fill the item.
+/// Whether the fields fill the item, one after the other without gaps.
 fn is_packed(item: &Struct) -> bool {
     let mut end = 0;
     let in_order = item.fields.iter().all(|field| {
@@ -128,7 +128,8 @@ pub(crate) fn join(parts: impl Iterator<Item = String>) -> String {
     parts.collect::<Vec<_>>().join(", ")
 }
 
-/// A text as Python's `repr` gives it: in single quotes, unless it has one and no double quote.
+/// A text in the form of Python's `repr`: in single quotes, unless it contains one and no double
+/// quote.
 ///
 /// ```
 /// assert_eq!(blosc_dtype::str_repr("it's\n"), r#""it's\n""#);

@@ -15,7 +15,7 @@ pub enum ByteOrder {
     NotApplicable,
 }
 
-/// What an item is.
+/// The kind of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {
@@ -25,7 +25,7 @@ pub enum Kind {
     Int,
     /// `u`: unsigned integer of 1, 2, 4 or 8 bytes.
     Uint,
-    /// `f`: IEEE float of 2, 4 or 8 bytes; 10, 12 or 16 bytes as the writing machine had them.
+    /// `f`: IEEE float of 2, 4 or 8 bytes; 10, 12 or 16 bytes in the writing machine's format.
     Float,
     /// `c`: two floats of half the size each.
     Complex,
@@ -39,7 +39,7 @@ pub enum Kind {
     DateTime,
     /// `m8`: time span, 8 bytes; the unit is in [`Scalar::unit`].
     TimeDelta,
-    /// `O`: a memory address of the writing program. Never to be interpreted.
+    /// `O`: a memory address of the writing program, which must never be interpreted.
     Object,
 }
 
@@ -57,7 +57,7 @@ impl Scalar {
     ///
     /// # Errors
     ///
-    /// [`Error::Size`] when no item of this kind has that size.
+    /// [`Error::Size`] if no item of this kind has that size.
     pub fn new(kind: Kind, order: ByteOrder, itemsize: u32) -> Result<Self, Error> {
         let has_order =
             itemsize > 1 && !matches!(kind, Kind::Bytes | Kind::Void | Kind::Object | Kind::Bool);
@@ -132,7 +132,7 @@ impl Scalar {
         self.order
     }
 
-    /// What an item is.
+    /// The kind of an item.
     pub fn kind(&self) -> Kind {
         self.kind
     }
@@ -142,7 +142,7 @@ impl Scalar {
         self.itemsize as usize
     }
 
-    /// The unit of a date or time span as NumPy writes it (`ns`, `25us`, `D`); none for other kinds
+    /// The unit of a date or time span in NumPy's form (`ns`, `25us`, `D`); `None` for other kinds
     /// and for generic units.
     pub fn unit(&self) -> Option<&str> {
         self.unit.as_deref()
@@ -171,7 +171,7 @@ fn rest_of(code: &str) -> &str {
     code.get(1..).unwrap_or_default()
 }
 
-/// Splits `8[ns]` into its digits and its unit; none when the brackets do not match.
+/// Splits `8[ns]` into its digits and its unit; `None` if the brackets do not match.
 fn split_unit(text: &str) -> Option<(&str, Option<&str>)> {
     let Some((digits, unit)) = text.split_once('[') else { return Some((text, None)) };
     let unit = unit.strip_suffix(']')?;
@@ -206,7 +206,7 @@ fn named(name: &str) -> Option<&str> {
     NAMES.iter().find(|(known, _)| *known == name).map(|(_, code)| *code)
 }
 
-/// The first entry of a kind is the letter that is written.
+/// The first letter of each kind is the one that is written.
 const KINDS: [(&str, Kind); 12] = [
     ("b", Kind::Bool),
     ("i", Kind::Int),

@@ -1,4 +1,4 @@
-//! Text for people: names and values that come from files, and numbers of things.
+//! Text for people: names and values that come from files, and counts.
 
 use core::cmp::Ordering;
 
@@ -7,7 +7,7 @@ use alloc::{
     string::{String, ToString as _},
 };
 
-/// One line of text in which nothing moves the cursor of a terminal or turns its direction.
+/// One line of text without characters that move a terminal's cursor or turn the text's direction.
 #[must_use]
 pub fn harmless(text: &str) -> String {
     escaped(text, is_harmful).into_owned()
@@ -27,8 +27,8 @@ pub fn count(n: u64) -> String {
     grouped
 }
 
-/// The order of names for people: parts between `/` one after the other, numbers in them by their
-/// value, so that `c/9` stands before `c/10`.
+/// The order of names for people: compares parts between `/` one after the other, and numbers in
+/// them by value, so that `c/9` comes before `c/10`.
 #[must_use]
 pub fn natural_order(a: &str, b: &str) -> Ordering {
     fn of_parts(mut a: &str, mut b: &str) -> Ordering {
@@ -65,7 +65,7 @@ pub fn natural_order(a: &str, b: &str) -> Ordering {
     }
 }
 
-/// `text` with the characters escaped that are to be, as Rust names them.
+/// `text` with the characters that `is_escaped` selects escaped in Rust's form.
 pub fn escaped(text: &str, is_escaped: impl Fn(char) -> bool + Copy) -> Cow<'_, str> {
     if !text.contains(is_escaped) {
         return Cow::Borrowed(text);
@@ -80,8 +80,8 @@ pub fn escaped(text: &str, is_escaped: impl Fn(char) -> bool + Copy) -> Cow<'_, 
     Cow::Owned(safe)
 }
 
-/// Is this a character that a terminal obeys: a control character of 7 or 8 bits, a break of lines
-/// or paragraphs, or a mark of direction?
+/// Whether a terminal obeys this character: a control character of 7 or 8 bits, a break of lines or
+/// paragraphs, or a mark of direction.
 #[must_use]
 pub fn is_harmful(c: char) -> bool {
     c.is_control()

@@ -34,7 +34,7 @@ fn numbers_of_both_byte_orders() {
     assert_eq!(most.as_primitive::<UInt64Type>().value(0), u64::MAX);
     let half = made(">f2", &[], &[0x3c, 0], None);
     assert_eq!(half.as_primitive::<Float16Type>().value(0).to_f32(), 1.0);
-    // Where bytes lie does not matter.
+    // The position of the bytes has no effect.
     let bytes = [9, 1, 0, 2, 0];
     assert_eq!(made("<i2", &[], &bytes[1..], None).as_primitive::<Int16Type>().value(1), 2);
 }
@@ -109,14 +109,14 @@ fn bytes_become_arrays_of_a_type_and_arrays_bytes() {
     assert_eq!(counts(&*part).unwrap(), [0, 1, 2]);
     let numbers = with_type(&*part, &DataType::Int32).unwrap();
     assert_eq!(numbers.as_primitive::<arrow_array::types::Int32Type>().values()[..], [0, 1, 2]);
-    // Numbers are no dates, and text is no number.
+    // Numbers are not dates, and text is not a number.
     assert_eq!(counts(&*numbers), None);
     let text: ArrayRef = Arc::new(arrow_array::StringArray::from(vec!["x"]));
     assert_eq!((to_native(&*text), counts(&*text)), (None, None));
     assert!(from_native(&DataType::Utf8, bytes.clone(), None).is_err());
     let few = NullBuffer::from(vec![true]);
     assert!(from_native(&DataType::Int32, bytes, Some(few)).is_err());
-    // Four bytes are no eight.
+    // Items of four bytes cannot become items of eight.
     assert!(with_type(&*part, &DataType::Int64).is_err());
 }
 

@@ -1,4 +1,4 @@
-//! What least and largest values say of conditions, against the rows themselves.
+//! Conclusions from least and largest values, compared with the rows themselves.
 
 use blosc_dtype::Dtype;
 use blosc_dtype::expr::{Bounds, Expr, Vector};
@@ -34,7 +34,7 @@ fn bounds(place: usize, column: &Column) -> Bounds {
         place == 2 && f64::from_le_bytes(item.as_slice().try_into().unwrap()).is_nan()
     };
     let numbers: Vec<&Vec<u8>> = items.iter().filter(|item| !is_nan(item)).collect();
-    // The ends are the pair that holds all others.
+    // The ends are the pair that encloses all others.
     let pairs = numbers.iter().flat_map(|least| numbers.iter().map(move |most| (least, most)));
     let mut pairs = pairs.filter_map(|(least, most)| Bounds::of_items(dtype, least, most));
     let mut found = pairs
@@ -129,7 +129,7 @@ proptest! {
         if truth.contains(&true) {
             prop_assert!(expr.may_be_true(&all) && expr.may_be_true(&some), "{} {:?}", text, all);
         }
-        // Of a single row everything is known that needs no arithmetic.
+        // For a single row the bounds decide every condition without arithmetic.
         if nrows == 1 && !text.contains("i + 1") {
             prop_assert_eq!(expr.may_be_true(&all), truth[0], "{} {:?}", text, all);
         }

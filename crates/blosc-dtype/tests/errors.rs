@@ -1,4 +1,4 @@
-//! One test for each way in which a dtype text or a `.npy` header can be wrong.
+//! One test for each fault of a dtype text or a `.npy` header.
 
 use blosc_dtype::npy::{MAGIC, NpyError, NpyHeader, START_NBYTES, header_len};
 use blosc_dtype::{Dtype, Error};

@@ -1,5 +1,5 @@
-//! Expressions over columns: every type of item, precedence, nulls and dates, against plain
-//! computations of the test's own.
+//! Expressions over columns: every type of item, precedence, nulls and dates, compared with
+//! separate computations.
 
 use blosc_dtype::expr::{Expr, ExprError, Stored, ValueType, Vector};
 use blosc_dtype::{Dtype, calendar};
@@ -216,7 +216,7 @@ fn durations_compare_with_texts_in_the_unit_of_the_column() {
         ("<m8[s]", "t == t", [true, true, true, true, true, false]),
         ("<m8[s]", "t != 'NaT'", [true; 6]),
         ("<m8[M]", "t <= '7Y'", [true, true, false, false, false, false]),
-        // Without a unit it is a number.
+        // Without a unit the column counts plain numbers.
         ("<m8", "t < 90", [true, true, true, false, false, true]),
     ] {
         let dtype = dtype(column);
@@ -268,7 +268,7 @@ fn times_are_compared_with_texts_and_nothing_else() {
         }
         let what = if place == "wait" { "a duration" } else { "a time" };
         for text in texts {
-            // The texts of dates stand for those of durations.
+            // The texts for dates become texts for durations.
             let text = text.replace('T', place);
             let text = if place == "wait" { text.replace("'2016'", "'1s'") } else { text };
             let text = text.replace(&format!("{place}rue"), "True");
@@ -300,17 +300,17 @@ fn times_are_compared_with_texts_and_nothing_else() {
     }
 }
 
-/// A whole number from three columns, as a text with all brackets and as one with none that
-/// Python's precedence makes superfluous.
+/// A whole number computed from three columns, as a text with all brackets and as one without the
+/// brackets that Python's precedence makes superfluous.
 #[derive(Clone, Debug)]
 struct Formula {
     bracketed: String,
     plain: String,
-    /// How tightly the outermost operator binds.
+    /// The binding level of the outermost operator.
     level: usize,
 }
 
-/// Operators of whole numbers, the loosest first, as Python has them.
+/// Operators of whole numbers in Python's order, the loosest first.
 const LEVELS: [&[&str]; 6] =
     [&["|"], &["^"], &["&"], &["<<", ">>"], &["+", "-"], &["*", "//", "%"]];
 
@@ -343,7 +343,7 @@ fn formulas() -> impl Strategy<Value = Formula> {
 /// Unknown, false or true.
 type Known = Option<bool>;
 
-/// A condition over three nullable columns, and what it is for a row.
+/// A condition over three nullable columns, and its value for a row.
 #[derive(Clone, Debug)]
 enum Condition {
     Less(usize, i64),
@@ -362,7 +362,7 @@ impl Condition {
         }
     }
 
-    /// By the tables of Kleene's logic.
+    /// The value by the tables of Kleene's logic.
     fn of_row(&self, row: [Option<i64>; 3]) -> Known {
         match self {
             Self::Less(column, value) => row[*column].map(|item| item < *value),

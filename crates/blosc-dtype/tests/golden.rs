@@ -1,4 +1,4 @@
-//! Headers of `.npy` files byte by byte as NumPy 2.4.6 writes them (`numpy.lib.format`).
+//! Headers of `.npy` files, byte by byte those of NumPy 2.4.6 (`numpy.lib.format`).
 
 use blosc_dtype::Dtype;
 use blosc_dtype::npy::NpyHeader;

@@ -1,4 +1,4 @@
-//! What must hold for any text, any type and any `.npy` header.
+//! Properties of any text, any type and any `.npy` header.
 
 use blosc_dtype::npy::{NpyHeader, header_len};
 use blosc_dtype::{Dtype, Scalar};
@@ -40,7 +40,7 @@ fn dtypes() -> impl Strategy<Value = Dtype> {
     })
 }
 
-/// Texts of the tokens of a dtype, most of them wrong.
+/// Texts made of the tokens of a dtype, most of them invalid.
 fn token_texts() -> impl Strategy<Value = String> {
     let tokens = vec![
         "(",
@@ -134,7 +134,7 @@ proptest! {
             prop_assert_eq!(field.title(), Some(title.as_str()));
             prop_assert_eq!(field.dtype(), &formats[n]);
         }
-        // `descr` writes the gaps as fields, which keep size and offsets.
+        // `descr` writes gaps as fields, which preserve size and offsets.
         let padded = Dtype::parse(&dtype.descr().unwrap()).unwrap();
         let named = padded.fields().iter().filter(|field| !field.name().is_empty());
         prop_assert_eq!(named.map(|field| field.offset()).collect::<Vec<_>>(), offsets);

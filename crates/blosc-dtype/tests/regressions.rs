@@ -1,8 +1,8 @@
-//! What went wrong once, each with its smallest input.
+//! Fixed defects, each with its smallest input.
 
 use blosc_dtype::Dtype;
 
-/// `\0` alone was read, so the digits after it became characters of their own.
+/// The parser read `\0` alone, so the digits after it became characters.
 #[test]
 fn octal_escapes_have_up_to_three_digits() {
     let name = |text: &str| Dtype::parse(text).unwrap().fields()[0].name().to_string();

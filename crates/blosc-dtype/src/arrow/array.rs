@@ -15,7 +15,7 @@ use super::times::{NAT, Times};
 use super::{item_type, list_item};
 use crate::{Dtype, items};
 
-/// Why items are no array of Arrow.
+/// The reason why items cannot be an array of Arrow.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArrayError {
@@ -33,16 +33,16 @@ pub enum ArrayError {
         /// The type.
         data_type: String,
     },
-    /// The items do not go together, or are too many for one array.
+    /// The items do not fit each other, or are too many for one array.
     #[error("{0}")]
     Arrow(#[from] ArrowError),
 }
 
 type Result<T> = core::result::Result<T, ArrayError>;
 
-/// Rows, each of which is an array of this shape (C order), or a single item without one. `nulls`
-/// says which rows have a value. Numbers in native byte order that are passed as a vector are taken
-/// over as they are.
+/// Rows, each of which is an array of this shape (C order), or a single item if the shape is empty.
+/// `nulls` marks the rows with a value. A vector of numbers in native byte order is moved without a
+/// copy.
 ///
 /// # Errors
 ///
@@ -130,7 +130,7 @@ fn joined(
     Ok((OffsetBuffer::new(offsets.into()), Buffer::from_vec(values)))
 }
 
-/// The offsets of items that end there.
+/// The offsets of items with these ends.
 ///
 /// # Errors
 ///

@@ -1,5 +1,4 @@
-//! Numbers, dates and times of Arrow as bytes in the order of this machine, and the other way
-//! round.
+//! Numbers, dates and times of Arrow as bytes in the order of this machine, and back.
 
 use alloc::string::ToString as _;
 use alloc::vec;
@@ -15,7 +14,7 @@ type Result<T> = core::result::Result<T, ArrowError>;
 ///
 /// # Errors
 ///
-/// Another type; marks of nulls that are not as many as the numbers.
+/// Another type; a number of null marks other than the number of items.
 pub fn from_native(
     data_type: &DataType,
     bytes: impl Into<Buffer>,
@@ -30,7 +29,7 @@ pub fn from_native(
     Ok(make_array(data.build()?))
 }
 
-/// Whether there is a mark for each item, if there are marks.
+/// Checks that there is a mark for each item, if there are marks.
 pub(super) fn check_len(nitems: usize, nulls: Option<&NullBuffer>) -> Result<()> {
     match nulls {
         Some(nulls) if nulls.len() != nitems => {
@@ -41,17 +40,17 @@ pub(super) fn check_len(nitems: usize, nulls: Option<&NullBuffer>) -> Result<()>
     }
 }
 
-/// The values of an array as those of another type, which have as many bytes.
+/// The values of an array as another type of the same size.
 ///
 /// # Errors
 ///
-/// Types whose values are not stored alike.
+/// Types whose values are stored differently.
 pub fn with_type(array: &dyn Array, data_type: &DataType) -> Result<ArrayRef> {
     let data = array.to_data().into_builder().data_type(data_type.clone());
     Ok(make_array(data.build()?))
 }
 
-/// The bytes of numbers, dates or times, also of nulls; `None` for arrays of other types.
+/// The bytes of numbers, dates or times, including nulls; `None` for arrays of other types.
 #[must_use]
 pub fn to_native(array: &dyn Array) -> Option<Vec<u8>> {
     let (data, width) = (array.to_data(), array.data_type().primitive_width()?);
@@ -60,8 +59,7 @@ pub fn to_native(array: &dyn Array) -> Option<Vec<u8>> {
     data.buffers().first()?.get(start..end).map(<[u8]>::to_vec)
 }
 
-/// Dates, times and durations as the numbers that they are, also of nulls; `None` for arrays of
-/// other types.
+/// Dates, times and durations as their numbers, including nulls; `None` for arrays of other types.
 #[must_use]
 pub fn counts(array: &dyn Array) -> Option<Vec<i64>> {
     let is_short = match array.data_type() {

@@ -1,4 +1,4 @@
-//! Dates and times of NumPy, which count any unit, as those of Arrow, which count few.
+//! Conversion of NumPy's dates and times, which have any unit, to and from Arrow's few units.
 #![cfg_attr(
     not(test),
     expect(clippy::arithmetic_side_effects, reason = "units of time in 128 bits")
@@ -9,13 +9,13 @@ use crate::{Dtype, Kind};
 
 use crate::calendar::{day_of_month, month_of_day};
 
-/// How the numbers of a column become those of Arrow.
+/// The conversion of a column's numbers to those of Arrow.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Times {
     /// The type of Arrow.
     pub data_type: DataType,
-    /// What a number of NumPy counts in numbers of Arrow, or in months.
+    /// The length of NumPy's unit in units of Arrow, or in months.
     scale: i128,
     is_months: bool,
 }
@@ -24,7 +24,7 @@ pub struct Times {
 pub const NAT: i64 = i64::MIN;
 
 impl Times {
-    /// None if the dtype counts something else, or a unit that Arrow cannot express.
+    /// `None` for a dtype other than dates and times, or a unit that Arrow cannot express.
     #[must_use]
     pub fn from_dtype(dtype: &Dtype) -> Option<Self> {
         let scalar = dtype.scalar()?;
@@ -57,20 +57,20 @@ impl Times {
         Some(Self { data_type, scale: scale * count, is_months })
     }
 
-    /// Whether numbers stay as they are.
+    /// Whether numbers stay the same.
     #[must_use]
     pub const fn is_plain(&self) -> bool {
         self.scale == 1 && !self.is_months
     }
 
-    /// The number of Arrow; none if it does not fit.
+    /// The number in Arrow; `None` if it does not fit.
     #[must_use]
     pub fn export(&self, value: i64) -> Option<i64> {
         let scaled = i128::from(value) * self.scale;
         i64::try_from(if self.is_months { day_of_month(scaled) } else { scaled }).ok()
     }
 
-    /// The number of NumPy; none if it is no whole one.
+    /// The number in NumPy; `None` if it is not a whole one.
     #[must_use]
     pub fn import(&self, value: i64) -> Option<i64> {
         let value = if self.is_months { month_of_day(value.into())? } else { value.into() };
@@ -79,7 +79,7 @@ impl Times {
     }
 }
 
-/// The text of the dtype whose numbers are those of the Arrow type.
+/// The text of the dtype whose numbers are the same as those of the Arrow type.
 #[must_use]
 pub fn dtype_text(data_type: &DataType) -> Option<&'static str> {
     Some(match data_type {

@@ -1,4 +1,4 @@
-//! Which type of Arrow a dtype is.
+//! The Arrow type of a dtype.
 
 use alloc::sync::Arc;
 
@@ -10,13 +10,13 @@ use crate::{Dtype, Kind};
 /// The metadata of a field with this key hold the dtype of the column, as NumPy writes it.
 pub const DTYPE_KEY: &str = "numpy.dtype";
 
-/// The field in a list.
+/// The field of a list's items.
 #[must_use]
 pub fn list_item(data_type: DataType, is_nullable: bool) -> Arc<Field> {
     Arc::new(Field::new_list_field(data_type, is_nullable))
 }
 
-/// The type of single items; none for objects.
+/// The type of single items; `None` for objects.
 #[must_use]
 pub fn item_type(dtype: &Dtype) -> Option<DataType> {
     if dtype.has_objects() {
@@ -44,7 +44,8 @@ pub fn item_type(dtype: &Dtype) -> Option<DataType> {
     })
 }
 
-/// The type of rows, each of which is an array of this shape; single items without one.
+/// The type of rows, each of which is an array of this shape, or a single item if the shape is
+/// empty.
 #[must_use]
 pub fn row_type(dtype: &Dtype, shape: &[u64]) -> Option<DataType> {
     let is_nullable = Times::from_dtype(dtype).is_some();

@@ -1,10 +1,9 @@
-//! Conditions on rows of which the least and the largest value of each column are known, and no
-//! others.
+//! Conditions on rows of which only the least and the largest value of each column are known.
 //!
 //! Each part of a condition gets two answers: whether it may be true in some row, and whether it
-//! may be false. Both are yes where nothing is known, and both are no where all rows are null. All
-//! conversions that [`eval`](super::eval) makes before it compares keep the order of values, so
-//! that those between the two ends stay between them.
+//! may be false. Without bounds both answers are yes, and if all rows are null both are no. All
+//! conversions that [`eval`](super::eval) makes before a comparison keep the order of values, so
+//! values between the two ends stay between them.
 
 use std::prelude::v1::*;
 
@@ -18,15 +17,15 @@ use crate::Dtype;
 /// The known limits of the values of a column in some rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Bounds {
-    /// The least and the largest one that is no NaN, if there are any.
+    /// The least and the largest value, without NaN, if there are any.
     ends: Option<(Number, Number)>,
-    /// Whether some may be NaN.
+    /// Whether some values may be NaN.
     pub has_nan: bool,
-    /// Whether some may be null.
+    /// Whether some values may be null.
     pub has_null: bool,
 }
 
-/// A value as it is compared: floats with anything as floats, all others exactly.
+/// A value in its form for comparisons: floats compare as floats, all others exactly.
 #[derive(Clone, Copy, Debug)]
 enum Number {
     Int(i128),
@@ -41,8 +40,8 @@ struct May {
 }
 
 impl Bounds {
-    /// From the least and the largest item; none if they are no numbers, are NaN, or the least one
-    /// is the larger one.
+    /// Bounds from the least and the largest item; `None` unless both are numbers, not NaN, and in
+    /// order.
     #[must_use]
     pub fn of_items(dtype: &Dtype, least: &[u8], largest: &[u8]) -> Option<Self> {
         let end = |item: &[u8]| match *numbers(&Vector::of_items(dtype, item)?)? {
@@ -53,7 +52,7 @@ impl Bounds {
         (ends.0 <= ends.1).then_some(Self { ends: Some(ends), ..Self::default() })
     }
 
-    /// Whether these may be bounds of the values of rows, which are null where `valid` says no.
+    /// Whether the bounds hold for the values of rows; a row is null if `valid` is false for it.
     #[must_use]
     pub fn hold(&self, values: &Vector<'_>, valid: Option<&[bool]>) -> bool {
         let Some(numbers) = numbers(values) else { return false };
@@ -67,7 +66,7 @@ impl Bounds {
         rows.all(|(row, number)| if is_null(row) { self.has_null } else { is_inside(number) })
     }
 
-    /// Of a value that stands in a condition.
+    /// Bounds of a constant in a condition.
     fn of_constant(expr: &Expr) -> Option<Self> {
         let value = eval(expr, &[]).ok()?;
         let number = *numbers(&value)?.first()?;
@@ -113,7 +112,7 @@ impl May {
     }
 }
 
-/// The values of a column, if it has numbers.
+/// The values of a numeric column.
 fn numbers(vector: &Vector<'_>) -> Option<Vec<Number>> {
     let int = |value: i128| Number::Int(value);
     Some(match vector {
@@ -125,7 +124,7 @@ fn numbers(vector: &Vector<'_>) -> Option<Vec<Number>> {
     })
 }
 
-/// Whether a condition may be true in some of the rows that the columns have these bounds in.
+/// Whether a condition may be true in some rows, given the bounds of the columns.
 pub(super) fn may_be_true(expr: &Expr, columns: &[Option<Bounds>]) -> bool {
     may(expr, columns).be_true
 }
@@ -160,7 +159,7 @@ fn binary(op: Op, left: &Expr, right: &Expr, columns: &[Option<Bounds>]) -> May 
     }
 }
 
-/// The bounds of a side of a comparison: of columns and constants, and of nothing else.
+/// The bounds of one side of a comparison, if it is a column or a constant.
 fn operand(expr: &Expr, columns: &[Option<Bounds>]) -> Option<Bounds> {
     match expr {
         Expr::Column(place) => columns.get(*place).copied().flatten(),
@@ -169,7 +168,7 @@ fn operand(expr: &Expr, columns: &[Option<Bounds>]) -> Option<Bounds> {
     }
 }
 
-/// Truth values, which are 0 and 1.
+/// Bounds of truth values, which are 0 and 1.
 fn truth(of: Bounds) -> May {
     match of.ends {
         Some((least, largest)) => {
@@ -200,7 +199,7 @@ fn compared(op: Op, left: &Bounds, right: &Bounds) -> May {
         _ => return May::ANYTHING,
     };
     let May { be_true, be_false } = of_ends.unwrap_or(May { be_true: false, be_false: false });
-    // A NaN is unlike every value, and neither smaller nor larger. Nulls are no values.
+    // A NaN differs from every value, and is neither smaller nor larger. Nulls are no values.
     let has_values = |side: &Bounds| side.ends.is_some() || side.has_nan;
     let has_nan = left.has_nan && has_values(right) || right.has_nan && has_values(left);
     let is_unlike = op == Op::Ne;

@@ -1,12 +1,13 @@
-//! Times in comparisons: a column of `datetime64` against a text such as `2012-01-31T12:00`, and
-//! one of `timedelta64` against a text such as `90s`.
+//! Times in comparisons: a column of `datetime64` with a text such as `2012-01-31T12:00`, and a
+//! column of `timedelta64` with a text such as `90s`.
 //!
-//! A column counts its unit, from 1970 if it has dates; the text becomes a number of the same unit,
-//! and where it lies between two of them the comparison is bent so that it stays exact. NaT, the
-//! smallest integer, is smaller, larger and equal to nothing, as in NumPy.
+//! A column counts units, dates from 1970. The text becomes a number of the same unit. If it lies
+//! between two numbers, the operator is adapted so that the comparison stays exact. NaT, the
+//! smallest integer, is neither smaller than, larger than nor equal to any value, as in NumPy.
 //!
-//! A plain number beside a time is refused: `2016-01-01` without quotation marks is 2014. The zero
-//! of durations has no unit, and a column without unit counts nothing: these are numbers.
+//! A plain number compared with a time is refused: `2016-01-01` without quotation marks is 2014.
+//! The zero of durations needs no unit. A column without a unit counts no time: its items are
+//! numbers.
 #![cfg_attr(
     not(test),
     expect(
@@ -25,10 +26,9 @@ use crate::calendar::{day_of_date, days_of_month};
 
 type Result<T> = core::result::Result<T, ExprError>;
 
-/// The expression with its comparisons of dates as comparisons of numbers; `dtype` knows the
-/// columns.
+/// Rewrites comparisons of dates as comparisons of numbers; `dtype` gives the type of a column.
 pub(super) fn bind<'a>(expr: Expr, dtype: &dyn Fn(usize) -> Option<&'a Dtype>) -> Result<Expr> {
-    // The operand of an operator or a call, where a time has no place.
+    // The operand of an operator or a call, which must not be a time.
     let plain = |at: usize, value: Expr| match time(&value, dtype) {
         Some(time) => Err(time.refused(at)),
         None => bind(value, dtype),
@@ -58,7 +58,7 @@ pub(super) fn bind<'a>(expr: Expr, dtype: &dyn Fn(usize) -> Option<&'a Dtype>) -
     })
 }
 
-/// The type of a column that counts times.
+/// A column that counts times.
 #[derive(Clone, Copy)]
 struct Time<'a> {
     dtype: &'a Dtype,
@@ -66,7 +66,7 @@ struct Time<'a> {
     is_date: bool,
 }
 
-/// The type of a column of dates or durations that has a unit.
+/// The dtype and unit of a column of dates or durations that has a unit.
 fn time<'a>(expr: &Expr, dtype: &dyn Fn(usize) -> Option<&'a Dtype>) -> Option<Time<'a>> {
     let Expr::Column(place) = expr else { return None };
     let dtype = dtype(*place)?;
@@ -79,14 +79,14 @@ fn time<'a>(expr: &Expr, dtype: &dyn Fn(usize) -> Option<&'a Dtype>) -> Option<T
 }
 
 impl Time<'_> {
-    /// The error of whatever else it is put together with.
+    /// The error for any other operand.
     fn refused(self, at: usize) -> ExprError {
         let (what, example) =
             if self.is_date { ("a time", "2016-01-01") } else { ("a duration", "90s") };
         ExprError::Time { at, what, example }
     }
 
-    /// How many units of the column a text means, rounded down, and whether exactly so.
+    /// The number of column units in a text, rounded down, and whether it is exact.
     fn place(self, at: usize, text: &str) -> Result<(i64, bool)> {
         let unit = Unit::parse(self.unit).ok_or_else(|| self.refused(at))?;
         let text_error = || {
@@ -104,7 +104,7 @@ impl Time<'_> {
     }
 }
 
-/// Times against times.
+/// Compares times with times.
 fn both(at: usize, op: Op, left: (Expr, Time<'_>), right: (Expr, Time<'_>)) -> Result<Expr> {
     let ((left, a), (right, b)) = (left, right);
     if a.is_date != b.is_date {
@@ -124,7 +124,7 @@ fn both(at: usize, op: Op, left: (Expr, Time<'_>), right: (Expr, Time<'_>)) -> R
     })
 }
 
-/// Times against a text.
+/// Compares times with a text.
 fn against(at: usize, op: Op, column: Expr, time: Time<'_>, other: &Expr) -> Result<Expr> {
     let is_ne = op == Op::Ne;
     let nowhere = |column: &Expr| {
@@ -137,7 +137,8 @@ fn against(at: usize, op: Op, column: Expr, time: Time<'_>, other: &Expr) -> Res
         Expr::Int(0) if !time.is_date => (0, true),
         _ => return Err(time.refused(at)),
     };
-    // Between two numbers, or beyond all that can be: what is below is below the next one as well.
+    // The value lies between two numbers or out of range: values below it are at most the
+    // rounded-down number.
     let op = match op {
         Op::Lt if !is_exact => Op::Le,
         Op::Ge if !is_exact => Op::Gt,
@@ -146,12 +147,12 @@ fn against(at: usize, op: Op, column: Expr, time: Time<'_>, other: &Expr) -> Res
     };
     let is_date = is_date(at, &column);
     let compared = binary(at, op, column, Expr::Int(count));
-    // NaT differs from every date, which its number does as well.
+    // NaT differs from every date, and its number does too.
     Ok(if is_ne { compared } else { binary(at, Op::And, compared, is_date) })
 }
 
-/// How many units a duration such as `90s` or `-5m` is, rounded down, and whether exactly so; none
-/// for months in a unit of seconds.
+/// The number of units in a duration such as `90s` or `-5m`, rounded down, and whether it is exact;
+/// `None` for months in a unit of seconds, or the reverse.
 fn duration(text: &str, unit: Unit) -> Option<(i64, bool)> {
     let (sign, text) = text.strip_prefix('-').map_or((1, text), |text| (-1, text));
     let said = text.starts_with(|c: char| c.is_ascii_digit()).then(|| Unit::parse_any(text))??;
@@ -162,7 +163,7 @@ fn duration(text: &str, unit: Unit) -> Option<(i64, bool)> {
     unit.count_of(whole, true)
 }
 
-/// Whether it is not NaT.
+/// Whether the value is not NaT.
 fn is_date(at: usize, column: &Expr) -> Expr {
     binary(at, Op::Ne, column.clone(), Expr::Int(i64::MIN))
 }
@@ -175,22 +176,22 @@ fn binary(at: usize, op: Op, left: Expr, right: Expr) -> Expr {
     Expr::Binary { at, op, sides: (left, right).into() }
 }
 
-/// The unit in which a column counts, and its multiple.
+/// The unit of a column, with its multiple.
 #[derive(Clone, Copy, Debug)]
 struct Unit {
     count: i128,
-    /// Months, or attoseconds.
+    /// Whether it counts months, not attoseconds.
     is_calendar: bool,
     len: i128,
 }
 
 impl Unit {
-    /// From NumPy's name, such as `ns` or `25s`.
+    /// Parses NumPy's name, such as `ns` or `25s`.
     fn parse(text: &str) -> Option<Self> {
         Self::parse_any(text).filter(|unit| unit.count > 0)
     }
 
-    /// The same, also none of it.
+    /// As [`parse`](Self::parse), also with a multiple of 0.
     fn parse_any(text: &str) -> Option<Self> {
         let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
         let (count, name) = text.split_at(digits);
@@ -199,8 +200,8 @@ impl Unit {
         Some(Self { count, is_calendar: *is_calendar, len: *len })
     }
 
-    /// How many units `whole` months or attoseconds are, rounded down, and whether exactly so where
-    /// they are exact themselves. Beyond all that a column can hold is its last or first number,
+    /// The number of units in `whole` months or attoseconds, rounded down, and whether it is exact,
+    /// provided that they are. Outside of a column's range, the result is the last or first number,
     /// and not exact.
     fn count_of(self, whole: i128, is_exact: bool) -> Option<(i64, bool)> {
         let len = self.len.checked_mul(self.count)?;
@@ -216,7 +217,7 @@ impl Unit {
 const SECOND_ATTOSECONDS: i128 = 1_000_000_000_000_000_000;
 const DAY_ATTOSECONDS: i128 = 86_400 * SECOND_ATTOSECONDS;
 
-/// Names, whether months are counted, and lengths in months or attoseconds.
+/// Names, whether they count months, and lengths in months or attoseconds.
 const UNITS: [(&str, bool, i128); 13] = [
     ("Y", true, 12),
     ("M", true, 1),
@@ -239,12 +240,12 @@ struct Moment {
     year: i128,
     month: i128,
     day: i128,
-    /// Attoseconds.
+    /// The time on that day (attoseconds).
     time: i128,
 }
 
 impl Moment {
-    /// `2012`, `2012-01`, `2012-01-31`, and a time behind `T` or a blank: `23`, `23:59`,
+    /// Parses `2012`, `2012-01`, `2012-01-31`, and a time after `T` or a blank: `23`, `23:59`,
     /// `23:59:59`, `23:59:59.5`.
     fn parse(text: &str) -> Option<Self> {
         let (date, time) =
@@ -262,7 +263,7 @@ impl Moment {
         is_day.then_some(Self { year, month, day, time })
     }
 
-    /// How many units from 1970 that is, rounded down, and whether exactly so.
+    /// The number of units from 1970, rounded down, and whether it is exact.
     fn place(self, unit: Unit) -> Option<(i64, bool)> {
         let (whole, is_start) = if unit.is_calendar {
             ((self.year - 1970) * 12 + self.month - 1, self.day == 1 && self.time == 0)

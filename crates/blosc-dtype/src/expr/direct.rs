@@ -1,9 +1,9 @@
-//! Conditions on items where they lie: columns compared with constants, and what is put together of
+//! Conditions evaluated on stored items: comparisons of columns with constants, and combinations of
 //! such comparisons.
 //!
-//! That is what most filters are. Nothing is widened or trimmed for them, so that the loops are
-//! those that compilers make vector instructions of. Everything else, and whatever could come out
-//! differently, is left to [`eval`](super::eval).
+//! Most filters are of this kind. Their items are not widened or trimmed, so compilers can
+//! vectorise the loops. All other conditions, and all that could give another result here, are left
+//! to [`eval`](super::eval).
 #![cfg_attr(
     not(test),
     expect(clippy::indexing_slicing, reason = "rows and bytes that were compared with the layout")
@@ -34,7 +34,7 @@ enum Constant<'a> {
     Text(&'a str),
 }
 
-/// For each row whether it meets the condition; none if it is not such a one.
+/// For each row whether it meets the condition; `None` for a condition of another kind.
 pub(super) fn truth(expr: &Expr, columns: &[Stored<'_>]) -> Option<Vec<bool>> {
     match expr {
         Expr::Not { inner, .. } => {
@@ -95,7 +95,7 @@ const fn to_float(value: i64) -> f64 {
     value as f64
 }
 
-/// Integers with one that their type can hold.
+/// Compares integers with a constant that their type can hold.
 fn integers(op: Op, column: Stored<'_>, value: i64) -> Option<Vec<bool>> {
     macro_rules! with {
         ($type:ty) => {{
@@ -124,8 +124,8 @@ fn floats(op: Op, column: Stored<'_>, value: f64) -> Option<Vec<bool>> {
     }
 }
 
-/// Byte strings that are, or are not, a text. Both end where only zeros follow, so they are
-/// compared as a whole.
+/// Compares byte strings with a text for equality. Trailing zeros do not count in either, so all
+/// bytes of the padded items are compared.
 fn strings(op: Op, column: Stored<'_>, text: &[u8]) -> Option<Vec<bool>> {
     let size = column.dtype.itemsize();
     if !matches!(op, Op::Eq | Op::Ne) || text.len() > size || text.ends_with(b"\0") || size == 0 {
@@ -133,7 +133,7 @@ fn strings(op: Op, column: Stored<'_>, text: &[u8]) -> Option<Vec<bool>> {
     }
     let mut item = vec![0; size];
     item[..text.len()].copy_from_slice(text);
-    /// With a size that the compiler knows.
+    /// Compares items of a size that the compiler knows.
     fn of_size<const N: usize>(op: Op, items: &[u8], item: &[u8]) -> Option<Vec<bool>> {
         each(op, items, |item: [u8; N]| item, item.try_into().ok()?)
     }
@@ -190,7 +190,7 @@ mod tests {
         (truth(&expr, &[Stored { dtype: &dtype, bytes }]), general)
     }
 
-    /// Bytes with all kinds of numbers and strings in them.
+    /// Bytes that contain all kinds of numbers and strings.
     fn bytes() -> Vec<u8> {
         let mut bytes: Vec<u8> = (0..4096_u32)
             .map(|n| (n.wrapping_mul(n).wrapping_mul(2_654_435) >> 9).to_le_bytes()[0])

@@ -1,31 +1,31 @@
-//! What can be wrong with an expression.
+//! Faults of an expression.
 
 use std::prelude::v1::*;
 
-/// Why an expression cannot be used. Positions count bytes of its text.
+/// The reason why an expression cannot be used. Positions count bytes of its text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExprError {
-    /// The text is no expression.
+    /// The text is not an expression.
     #[error("at byte {at}: expected {expected}")]
     Syntax {
-        /// Where the parser stopped.
+        /// Position where the parser stopped.
         at: usize,
-        /// What would have been right there.
+        /// The expected syntax at that position.
         expected: &'static str,
     },
-    /// A name that is no column of the table.
+    /// A name without a column in the table.
     #[error("at byte {at}: no column {name:?}")]
     NoColumn {
-        /// Where it stands.
+        /// Position of the name.
         at: usize,
         /// The name.
         name: String,
     },
-    /// A name with brackets that is no function.
+    /// An unknown name with brackets, as of a function.
     #[error("at byte {at}: no function {name:?}")]
     NoFunction {
-        /// Where it stands.
+        /// Position of the name.
         at: usize,
         /// The name.
         name: String,
@@ -33,62 +33,62 @@ pub enum ExprError {
     /// A function with too few or too many values.
     #[error("at byte {at}: {function} takes {needed} value{}, not {found}", plural(*needed))]
     Arguments {
-        /// Where the function stands.
+        /// Position of the function.
         at: usize,
         /// Its name.
         function: &'static str,
-        /// How many values it takes.
+        /// The number of values that it takes.
         needed: usize,
-        /// How many there are.
+        /// The number of values found.
         found: usize,
     },
-    /// Values that a function does not take.
+    /// A function gets values of a type that it does not take.
     #[error("at byte {at}: {function} does not take {found}")]
     Argument {
-        /// Where the function stands.
+        /// Position of the function.
         at: usize,
         /// Its name.
         function: &'static str,
-        /// What the first value that it does not take is.
+        /// The type of the first such value.
         found: &'static str,
     },
-    /// A text that is compared with dates and is none.
+    /// A text compared with dates that is not a date.
     #[error("at byte {at}: {text:?} is no date such as 2012-01-31 or 2012-01-31T23:59:59.5")]
     Date {
-        /// Where the comparison stands.
+        /// Position of the comparison.
         at: usize,
         /// The text.
         text: String,
     },
-    /// A text that is compared with durations and is none.
+    /// A text compared with durations that is not a duration.
     #[error("at byte {at}: {text:?} is no duration such as 90s, 15ms or 2D")]
     Duration {
-        /// Where the comparison stands.
+        /// Position of the comparison.
         at: usize,
         /// The text.
         text: String,
     },
-    /// A time with a number, or in arithmetic: how it counts is not for the text to know.
+    /// A time with a number, or in arithmetic: the text does not know the column's unit.
     #[error("at byte {at}: {what} is compared with text: {example:?}")]
     Time {
-        /// Where the operator or the function stands.
+        /// Position of the operator or the function.
         at: usize,
         /// A time or a duration.
         what: &'static str,
-        /// A text that such a column is compared with.
+        /// A text that the column can be compared with.
         example: &'static str,
     },
-    /// Times of two columns that count in different units.
+    /// Times of two columns with different units.
     #[error("at byte {at}: {left} and {right} are not counted in the same unit")]
     Units {
-        /// Where the comparison stands.
+        /// Position of the comparison.
         at: usize,
         /// The type on its left.
         left: String,
         /// The type on its right.
         right: String,
     },
-    /// A column whose items are no single numbers, truth values or strings.
+    /// A column of items other than single numbers, truth values or strings.
     #[error("column {name:?} of type {dtype} has no place in an expression")]
     Column {
         /// The name.
@@ -96,39 +96,39 @@ pub enum ExprError {
         /// The type of its items.
         dtype: String,
     },
-    /// An operator that these operands do not have.
+    /// An operator that is not defined for these operands.
     #[error("at byte {at}: {left} and {right} cannot be combined so")]
     Types {
-        /// Where the operator stands.
+        /// Position of the operator.
         at: usize,
-        /// What is on its left.
+        /// The type on its left.
         left: &'static str,
-        /// What is on its right.
+        /// The type on its right.
         right: &'static str,
     },
-    /// Text in quotation marks where a number stands: mostly a name in the wrong marks.
+    /// Text in quotation marks in place of a number: mostly a name in the wrong marks.
     #[error(
         "at byte {at}: text in quotation marks is not compared with {other}; \
          a name stands in backquotes"
     )]
     Quoted {
-        /// Where the operator stands.
+        /// Position of the operator.
         at: usize,
         /// The type on its other side.
         other: &'static str,
     },
-    /// A filter that is not true or false, or something to sum up that is no number.
+    /// A filter without truth values, or a sum over values other than numbers.
     #[error("the expression gives {found}, not {expected}")]
     Result {
-        /// What it gives.
+        /// The type of its values.
         found: &'static str,
-        /// What is needed.
+        /// The required type.
         expected: &'static str,
     },
 }
 
 impl ExprError {
-    /// Where in the text of the expression it is (bytes); none if it is about the whole.
+    /// The fault's position in the text of the expression (bytes); `None` for the whole text.
     #[must_use]
     pub const fn position(&self) -> Option<usize> {
         match self {
@@ -147,7 +147,7 @@ impl ExprError {
         }
     }
 
-    /// The same words without the place, for those who mark it in the text.
+    /// The message without the position, for callers that mark it in the text.
     #[must_use]
     pub fn reason(&self) -> String {
         let text = self.to_string();

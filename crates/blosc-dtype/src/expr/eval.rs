@@ -3,7 +3,7 @@
 //! Integers have 64 bits and wrap around, `/` gives floats, `//` and `%` round down as in Python,
 //! and dividing integers by zero gives 0 as in NumPy. Signed and unsigned integers are compared
 //! exactly and otherwise combined as floats. The type of a value never depends on the values of
-//! columns, so that a row does not depend on those that are evaluated with it.
+//! columns, so a row's result does not depend on the other rows of the block.
 #![cfg_attr(
     not(test),
     expect(
@@ -23,7 +23,7 @@ use super::vector::Vector;
 
 type Result<T> = core::result::Result<T, ExprError>;
 
-/// The values of an expression; `columns` has those of each column that it names.
+/// The values of an expression; `columns` has the values of each column.
 pub(super) fn eval<'a>(expr: &'a Expr, columns: &'a [Vector<'a>]) -> Result<Cow<'a, Vector<'a>>> {
     Ok(Cow::Owned(match expr {
         Expr::Column(place) => return Ok(Cow::Borrowed(&columns[*place])),
@@ -55,7 +55,7 @@ pub(super) fn eval<'a>(expr: &'a Expr, columns: &'a [Vector<'a>]) -> Result<Cow<
                 _ => types(*at, &left, &right),
             })?
         }
-        // Nulls are known to those who have them; the others are missing as they are.
+        // `logic` handles columns with nulls; in others only NaN counts as missing.
         Expr::IsNull { inner, .. } => Vector::Bool(is_missing(&*eval(inner, columns)?)),
         Expr::Call { at, function, values } => {
             let values =
@@ -121,7 +121,7 @@ fn bitwise(op: Op, left: &Vector<'_>, right: &Vector<'_>) -> Option<Vector<'stat
     }
 }
 
-/// What gives a truth value of two; numexpr adds and multiplies them so as well.
+/// Operators with truth values as result; like numexpr, they include addition and multiplication.
 fn truth(op: Op, left: &[bool], right: &[bool]) -> Option<Vec<bool>> {
     Some(match op {
         Op::Or | Op::Add => zip(left, right, |a, b| a | b),
@@ -146,7 +146,7 @@ fn compare(op: Op, left: &Vector<'_>, right: &Vector<'_>) -> Option<Vec<bool>> {
     })
 }
 
-/// Integers of either sign.
+/// Integers of either sign as 128-bit ones.
 fn wide(vector: &Vector<'_>) -> Option<Vec<i128>> {
     Some(match vector {
         Vector::Bool(values) => values.iter().map(|value| i128::from(*value)).collect(),
@@ -196,7 +196,7 @@ fn arithmetic(op: Op, left: &Vector<'_>, right: &Vector<'_>) -> Option<Vector<'s
 }
 
 fn signed(op: Op, left: &[i64], right: &[i64]) -> Vec<i64> {
-    // Bits that are shifted out are gone, however far it is.
+    // A shift of any width drops the bits that it moves out.
     let far = |b: i64| u32::try_from(b).unwrap_or(u32::MAX);
     match op {
         Op::Or => zip(left, right, |a, b| a | b),
@@ -215,7 +215,7 @@ fn signed(op: Op, left: &[i64], right: &[i64]) -> Vec<i64> {
     }
 }
 
-/// Where the exponent is negative, the quotient without its fraction.
+/// The power of integers; for a negative exponent the quotient without its fraction.
 fn power(base: i64, exponent: i64) -> i64 {
     match (base, exponent) {
         (1, _) => 1,
@@ -249,7 +249,7 @@ fn unsigned(op: Op, left: &[u64], right: &[u64]) -> Vec<u64> {
     }
 }
 
-/// A whole constant takes over the sign of what it is combined with.
+/// A whole constant gets the signedness of the other operand.
 fn adapted<'a>(expr: &Expr, value: Cow<'a, Vector<'a>>, other: &Vector<'_>) -> Cow<'a, Vector<'a>> {
     match (expr, other) {
         (Expr::Int(constant), Vector::Uint(_)) => u64::try_from(*constant)
@@ -258,7 +258,7 @@ fn adapted<'a>(expr: &Expr, value: Cow<'a, Vector<'a>>, other: &Vector<'_>) -> C
     }
 }
 
-/// Negative constants make the power a float; the exponents of a column do not, as in numexpr.
+/// A negative constant makes the power a float; exponents in a column do not, as in numexpr.
 fn exponent<'a>(expr: &Expr, value: Cow<'a, Vector<'a>>) -> Cow<'a, Vector<'a>> {
     match &*value {
         Vector::Int(values) if expr.is_constant() && values.iter().any(|value| *value < 0) => {
@@ -272,7 +272,7 @@ pub(super) fn map<T: Copy, U>(values: &[T], each: impl Fn(T) -> U) -> Vec<U> {
     values.iter().map(|value| each(*value)).collect()
 }
 
-/// Pairs; a single value on one side goes with every one on the other.
+/// Combines pairs; a single value on one side is combined with each value on the other.
 pub(super) fn zip<T: Copy, U>(left: &[T], right: &[T], each: impl Fn(T, T) -> U) -> Vec<U> {
     match (left, right) {
         (left, [right]) => left.iter().map(|left| each(*left, *right)).collect(),
@@ -281,7 +281,8 @@ pub(super) fn zip<T: Copy, U>(left: &[T], right: &[T], each: impl Fn(T, T) -> U)
     }
 }
 
-/// How many values come out where these go in: single ones go with as many as the others are.
+/// The number of results for these numbers of values: a single value is combined with each other
+/// one.
 pub(super) fn broadcast(lens: &[usize]) -> usize {
     lens.iter().copied().find(|len| *len != 1).unwrap_or(1)
 }

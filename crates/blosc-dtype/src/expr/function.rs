@@ -1,7 +1,7 @@
-//! The functions of expressions: those of numexpr for plain numbers, truth values and strings.
+//! The functions of expressions: numexpr's functions for plain numbers, truth values and strings.
 //!
-//! Integers become floats, but `abs`, `round` and `sign` leave them integers. `round` takes halves
-//! to even numbers, `maximum` and `minimum` give NaN where either value is.
+//! Integers become floats, except in `abs`, `round` and `sign`. `round` takes halves to even
+//! numbers; `maximum` and `minimum` give NaN if either value is NaN.
 #![cfg_attr(
     not(test),
     expect(clippy::indexing_slicing, reason = "rows and bytes that were compared with the layout")
@@ -22,7 +22,7 @@ pub(super) struct Function {
     work: Work,
 }
 
-/// What a function does with its values.
+/// The operation of a function on its values.
 #[derive(Clone, Copy, Debug)]
 enum Work {
     Float(fn(f64) -> f64),
@@ -34,7 +34,7 @@ enum Work {
     Text(fn(&[u8], &[u8]) -> bool),
 }
 
-/// Functions are known by their names.
+/// Functions with equal names are equal.
 impl PartialEq for Function {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
@@ -50,7 +50,7 @@ pub(super) fn named(name: &str) -> Option<Function> {
 }
 
 impl Function {
-    /// How many values it takes.
+    /// The number of values it takes.
     pub(super) const fn arity(&self) -> usize {
         match self.work {
             Work::Float(_) | Work::Number(..) | Work::Test(_) => 1,
@@ -59,7 +59,7 @@ impl Function {
         }
     }
 
-    /// What it gives for as many values as it takes.
+    /// The result for the right number of values.
     pub(super) fn apply(
         &self,
         at: usize,
@@ -88,7 +88,7 @@ impl Function {
     }
 }
 
-/// Whether a function takes no values of this type.
+/// Whether a function refuses values of this type.
 fn is_bad(work: Work, value: &Vector<'_>) -> bool {
     let is_text = matches!(value, Vector::Bytes(_) | Vector::Text(_));
     matches!(work, Work::Text(_)) != is_text
@@ -118,7 +118,7 @@ fn contains(text: &[u8], part: &[u8]) -> bool {
     part.is_empty() || text.windows(part.len()).any(|window| window == part)
 }
 
-/// `a` where the condition is true, else `b`.
+/// `a` if the condition is true, `b` otherwise.
 fn choose(condition: &[bool], a: &Vector<'_>, b: &Vector<'_>) -> Option<Vector<'static>> {
     fn pick<T: Copy>(condition: &[bool], a: &[T], b: &[T]) -> Vec<T> {
         let len = broadcast(&[condition.len(), a.len(), b.len()]);
@@ -140,7 +140,7 @@ fn choose(condition: &[bool], a: &Vector<'_>, b: &Vector<'_>) -> Option<Vector<'
 }
 
 fn sign(value: f64) -> f64 {
-    // NaN stays what it is.
+    // NaN stays NaN.
     if value == 0.0 || value.is_nan() { value } else { 1.0_f64.copysign(value) }
 }
 

@@ -1,8 +1,8 @@
-//! Conditions on columns with nulls: truth values of which some are unknown.
+//! Conditions on columns with nulls: some truth values are unknown.
 //!
-//! A comparison with a null is unknown. `and` is false where either side is known to be false, `or`
-//! is true where either is known to be true, and both are unknown where an unknown side decides:
-//! Kleene's logic, as SQL and python-blosc2 have it.
+//! A comparison with a null is unknown. `and` is false if either side is false, and `or` is true if
+//! either side is true. Otherwise an unknown side makes both unknown: Kleene's logic, as in SQL and
+//! python-blosc2.
 
 use std::prelude::v1::*;
 
@@ -21,7 +21,7 @@ struct Columns<'a> {
     nrows: usize,
 }
 
-/// For each row: whether the condition is known to be true, and whether it is known to be false.
+/// For each row: whether the condition is true, and whether it is false; neither if it is unknown.
 struct Known {
     is_true: Vec<bool>,
     is_false: Vec<bool>,
@@ -43,7 +43,7 @@ pub(super) fn is_true(
     }
 }
 
-/// What is known of an expression; nothing if it does not give truth values.
+/// The truth of an expression; `None` if it has no truth values.
 fn known(expr: &Expr, columns: Columns<'_>) -> Result<Option<Known>> {
     match expr {
         Expr::Not { inner, .. } => {
@@ -70,7 +70,7 @@ fn known(expr: &Expr, columns: Columns<'_>) -> Result<Option<Known>> {
     }
 }
 
-/// Where a value is missing, which is known of each row.
+/// Whether each row's value is missing, which is never unknown.
 fn missing(expr: &Expr, columns: Columns<'_>) -> Result<Option<Known>> {
     let values = eval(expr, columns.values)?;
     let Vector::Bool(mut is_true) = values.repeated(columns.nrows).into_owned() else {
@@ -82,8 +82,7 @@ fn missing(expr: &Expr, columns: Columns<'_>) -> Result<Option<Known>> {
     Ok(Some(Known { is_true, is_false }))
 }
 
-/// What is known of an expression that is evaluated as a whole: nothing where one of its columns is
-/// null.
+/// The truth of an expression that is evaluated as a whole: unknown if one of its columns is null.
 fn evaluated(expr: &Expr, columns: Columns<'_>) -> Result<Option<Known>> {
     if let Some(at) = test_of_nulls(expr) {
         let expected = "`is null` alone, or beside `and`, `or`, `not`";
@@ -92,7 +91,7 @@ fn evaluated(expr: &Expr, columns: Columns<'_>) -> Result<Option<Known>> {
     let values = eval(expr, columns.values)?;
     let values = values.repeated(columns.nrows);
     let Vector::Bool(values) = &*values else { return Ok(None) };
-    // A constant is there once, even if there are no rows.
+    // A constant gives one value, even if there are no rows.
     let values = values.get(..columns.nrows).unwrap_or(values).to_vec();
     let mut is_false: Vec<bool> = values.iter().map(|value| !value).collect();
     let mut is_true = values;
@@ -103,7 +102,8 @@ fn evaluated(expr: &Expr, columns: Columns<'_>) -> Result<Option<Known>> {
     Ok(Some(Known { is_true, is_false }))
 }
 
-/// Hands the rows without null of each column of an expression that has some to `hide`.
+/// Calls `hide` with the marks of rows without null, for each column of an expression that has
+/// some.
 fn hide_nulls(expr: &Expr, columns: Columns<'_>, hide: &mut dyn FnMut(&[bool])) {
     match expr {
         Expr::Column(place) => {
@@ -125,7 +125,8 @@ fn hide_nulls(expr: &Expr, columns: Columns<'_>, hide: &mut dyn FnMut(&[bool])) 
     }
 }
 
-/// Where nulls are looked for by something that is evaluated as a whole, which knows none.
+/// Position of a test for nulls inside of an expression that is evaluated as a whole, without
+/// nulls.
 fn test_of_nulls(expr: &Expr) -> Option<usize> {
     match expr {
         Expr::IsNull { at, .. } => Some(*at),

@@ -1,4 +1,4 @@
-//! From the text of an expression to its tree.
+//! The parser, from the text of an expression to its tree.
 #![cfg_attr(
     not(test),
     expect(
@@ -12,7 +12,7 @@ use std::prelude::v1::*;
 use super::error::ExprError;
 use super::function::{self, Function};
 
-/// An expression; names are already places in a list of columns.
+/// An expression with names resolved to indices in a list of columns.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Expr {
     Column(usize),
@@ -29,7 +29,7 @@ pub(super) enum Expr {
 }
 
 impl Expr {
-    /// Whether it names no column.
+    /// Whether it contains no column.
     pub(super) fn is_constant(&self) -> bool {
         match self {
             Self::Column(_) => false,
@@ -67,7 +67,7 @@ pub(super) enum Op {
 }
 
 impl Op {
-    /// The comparison that says the same with its sides exchanged.
+    /// The same comparison with its sides exchanged.
     pub(super) const fn turned(self) -> Option<Self> {
         Some(match self {
             Self::Lt => Self::Gt,
@@ -82,7 +82,7 @@ impl Op {
 
 type Result<T> = core::result::Result<T, ExprError>;
 
-/// The expression of a text; `place` knows the columns.
+/// Parses the text of an expression; `place` gives the index of a column.
 pub(super) fn parse(text: &str, place: &mut dyn FnMut(&str) -> Option<usize>) -> Result<Expr> {
     let mut parser = Parser { text, at: 0, depth: 0, operators: 0, place };
     let expr = parser.level(0)?;
@@ -90,8 +90,7 @@ pub(super) fn parse(text: &str, place: &mut dyn FnMut(&str) -> Option<usize>) ->
     if parser.at < text.len() { Err(parser.expected("an operator or the end")) } else { Ok(expr) }
 }
 
-/// Operators by their binding, the loosest first. Longer ones stand before those that they begin
-/// with.
+/// Operators by their binding, the loosest first. Longer operators stand before their prefixes.
 const LEVELS: [&[(&str, Op)]; 9] = [
     &[("or", Op::Or)],
     &[("and", Op::And)],
@@ -107,7 +106,7 @@ const LEVELS: [&[(&str, Op)]; 9] = [
 const COMPARISON_LEVEL: usize = 2;
 const MAX_DEPTH: usize = 50;
 
-/// A chain of operators is a tree as deep.
+/// The most operators: a chain of them makes a tree of the same depth.
 const MAX_OPERATORS: usize = 500;
 
 struct Parser<'a, 'b> {
@@ -149,7 +148,7 @@ impl<'a> Parser<'a, '_> {
                 left = Expr::Binary { at, op, sides: (left, right).into() };
                 continue;
             }
-            // `1 < a < 3` is `1 < a` and `a < 3`. What `a` stands for counts twice: chains within
+            // `1 < a < 3` is `1 < a` and `a < 3`. The operand `a` counts twice: chains within
             // chains would double the expression each time.
             let again = match found {
                 Some(_) => {
@@ -169,9 +168,8 @@ impl<'a> Parser<'a, '_> {
         Ok(chained.unwrap_or(left))
     }
 
-    /// The tests after a value that are no operators: `in (1, 2)`, `between 1 and 2`, `is null`,
-    /// each also with `not`. The value has `inside` operators, and is there once for each
-    /// comparison.
+    /// Tests after a value by words: `in (1, 2)`, `between 1 and 2`, `is null`, each also with
+    /// `not`. The value has `inside` operators, and is copied for each comparison.
     fn test(&mut self, value: Expr, inside: usize) -> Result<Tested> {
         let start = self.next();
         let mut is_not = self.take_word("not");
@@ -315,7 +313,7 @@ impl<'a> Parser<'a, '_> {
             }
             _ => {}
         }
-        // Of `trip.begin.lon` all may be the name, or less: `name.startswith("A")`.
+        // In `trip.begin.lon`, the name may be all of it or a part, as in `name.startswith("A")`.
         let mut name = dotted;
         loop {
             if let Some(place) = (self.place)(name) {
@@ -336,7 +334,7 @@ impl<'a> Parser<'a, '_> {
         }
     }
 
-    /// A name in backquotes, of which two stand for one that is part of the name.
+    /// A name in backquotes; two backquotes in it stand for one.
     fn quoted_name(&mut self, at: usize) -> Result<Expr> {
         let rest = &self.rest()[1..];
         let mut end = 0;
@@ -358,12 +356,12 @@ impl<'a> Parser<'a, '_> {
         self.method(at, Expr::Column(place), "")
     }
 
-    /// The longest column that the text begins with, whatever characters are in its name.
+    /// The longest column name at the start of the text, with any characters in it.
     fn name_with_blanks(&mut self) -> Option<Expr> {
         let rest = self.rest();
         let is_word = |c: Option<char>| c.is_some_and(|c| c == '_' || c.is_alphanumeric());
         let is_end = |end: &usize| match rest.split_at_checked(*end) {
-            // A part of a word is no name.
+            // The end must not lie within a word.
             Some((name, next)) => !is_word(name.chars().last()) || !is_word(next.chars().next()),
             None => false,
         };
@@ -374,7 +372,7 @@ impl<'a> Parser<'a, '_> {
         Some(Expr::Column(place))
     }
 
-    /// A column, or what is called of it: `name.startswith("A")` is `startswith(name, "A")`.
+    /// A column, or a method call on it: `name.startswith("A")` is `startswith(name, "A")`.
     fn method(&mut self, at: usize, column: Expr, dotted: &str) -> Result<Expr> {
         if !self.rest().starts_with('.') {
             return Ok(column);
@@ -388,7 +386,7 @@ impl<'a> Parser<'a, '_> {
         self.call(at, name, vec![column])
     }
 
-    /// The rest of a call after its opening bracket; `values` has the operand of `x.name()`.
+    /// The rest of a call after its opening bracket; `values` has the object of `x.name()`.
     fn call(&mut self, at: usize, name: &str, mut values: Vec<Expr>) -> Result<Expr> {
         if ["isnull", "is_null"].contains(&name) {
             let inner = values.pop().map_or_else(|| self.deeper(|parser| parser.level(0)), Ok)?;
@@ -455,7 +453,7 @@ impl<'a> Parser<'a, '_> {
 
     fn operator(&mut self, operators: &[(&str, Op)]) -> Option<(usize, Op)> {
         let at = self.next();
-        // `**` belongs to a tighter level, and the others are none of ours.
+        // `**` belongs to a tighter level; the others are operators of other languages.
         let longer = ["**", "&&", "||", "<>"];
         let is_longer = |text: &str| {
             let mut longer = longer.iter().filter(|longer| self.rest().starts_with(**longer));
@@ -519,7 +517,7 @@ impl<'a> Parser<'a, '_> {
         &rest[..end]
     }
 
-    /// Skips blanks; where the next thing stands.
+    /// Skips blanks; returns the position after them.
     fn next(&mut self) -> usize {
         self.skip_blanks();
         self.at
@@ -539,8 +537,8 @@ impl<'a> Parser<'a, '_> {
     }
 }
 
-/// A column's name as it can stand in any expression: in backquotes unless it is words with dots
-/// between.
+/// A column's name in a form for any expression: in backquotes unless it consists of words joined
+/// by dots.
 #[must_use]
 pub fn spelled(name: &str) -> String {
     let is_word = |part: &str| {
@@ -554,16 +552,16 @@ pub fn spelled(name: &str) -> String {
     }
 }
 
-/// Whether a value is tested, or only a value.
+/// A value after looking for a test: `As` is the test, `Not` the value alone.
 enum Tested {
     As(Expr),
     Not(Expr),
 }
 
-/// Names without backquotes that are looked for (bytes).
+/// The longest name without backquotes that is tried (bytes).
 const MAX_NAME_LEN: usize = 200;
 
-/// The right spelling of what other languages have where `rest` begins.
+/// The right spelling for an operator of another language at the start of `rest`.
 fn wrong_spelling(rest: &str) -> Option<&'static str> {
     let end = rest.find(|c: char| c != '_' && !c.is_alphanumeric()).unwrap_or(rest.len());
     let word = &rest[..end];
@@ -601,7 +599,7 @@ fn wrong_spelling(rest: &str) -> Option<&'static str> {
 mod tests {
     use super::*;
 
-    /// The expression with all its brackets; columns are `a` to `c`.
+    /// The expression with all of its brackets; columns are `a` to `c`.
     fn show(text: &str) -> String {
         fn print(expr: &Expr) -> String {
             match expr {
@@ -678,7 +676,7 @@ mod tests {
         assert!(show(&"abs(".repeat(10_000)).contains("less nesting"));
         assert!(show(&format!("hypot({})", "a,".repeat(10_000))).contains("fewer operators"));
         assert!(show(&"a+".repeat(10_000)).contains("fewer operators"));
-        // Found by a fuzz target: each chain held what is within it twice.
+        // Found by a fuzz target: each chain copied its inner part.
         let nested = |n| format!("{}a{}", "(a < ".repeat(n), " < b)".repeat(n));
         assert!(show(&nested(40)).contains("fewer operators"));
         assert!(show(&nested(5)).ends_with(')'));

@@ -1,5 +1,4 @@
-//! The values of a column in a block of rows, widened to a few types that all arithmetic is done
-//! in.
+//! The values of a column in a block of rows, widened to the few types of all arithmetic.
 
 use std::prelude::v1::*;
 
@@ -11,8 +10,7 @@ use zerocopy::{FromBytes, Immutable};
 use crate::Element;
 use crate::items;
 
-/// Values of one type, borrowed where they are stored so; a single one stands for as many as are
-/// needed.
+/// Values of one type, borrowed if they are stored as such; a single value stands for any number.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Vector<'a> {
     /// Truth values.
@@ -29,7 +27,7 @@ pub enum Vector<'a> {
     Text(Vec<String>),
 }
 
-/// What the values of an expression are.
+/// The type of an expression's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueType {
     /// True or false.
@@ -45,7 +43,7 @@ pub enum ValueType {
 }
 
 impl ValueType {
-    /// For messages.
+    /// The name for messages.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -57,7 +55,7 @@ impl ValueType {
         }
     }
 
-    /// Whether it can be summed up.
+    /// Whether the values can be summed.
     #[must_use]
     pub const fn is_number(self) -> bool {
         !matches!(self, Self::Bytes | Self::Text)
@@ -65,7 +63,7 @@ impl ValueType {
 }
 
 impl<'a> Vector<'a> {
-    /// The items of a block; none if they are of a type without arithmetic.
+    /// The items of a block; `None` for a type without arithmetic.
     #[must_use]
     pub fn of_items(dtype: &Dtype, bytes: &'a [u8]) -> Option<Self> {
         let size = dtype.itemsize();
@@ -75,7 +73,7 @@ impl<'a> Vector<'a> {
             (Kind::Int, 2) => Self::Int(widen::<i16, _>(dtype, bytes).into()),
             (Kind::Int, 4) => Self::Int(widen::<i32, _>(dtype, bytes).into()),
             (Kind::Int | Kind::DateTime | Kind::TimeDelta, 8) => Self::Int(as_stored(dtype, bytes)),
-            // All of these fit into signed ones.
+            // All unsigned integers up to 32 bits fit into signed ones.
             (Kind::Uint, 1) => Self::Int(widen::<u8, _>(dtype, bytes).into()),
             (Kind::Uint, 2) => Self::Int(widen::<u16, _>(dtype, bytes).into()),
             (Kind::Uint, 4) => Self::Int(widen::<u32, _>(dtype, bytes).into()),
@@ -92,7 +90,7 @@ impl<'a> Vector<'a> {
         })
     }
 
-    /// What the values are.
+    /// The type of the values.
     #[must_use]
     pub const fn value_type(&self) -> ValueType {
         match self {
@@ -104,13 +102,13 @@ impl<'a> Vector<'a> {
         }
     }
 
-    /// What it is, for messages.
+    /// The type's name for messages.
     #[must_use]
     pub const fn type_name(&self) -> &'static str {
         self.value_type().name()
     }
 
-    /// With this number of values; there are as many, or there is one.
+    /// The values, with a single value repeated `len` times.
     #[must_use]
     pub fn repeated(&self, len: usize) -> Cow<'_, Self> {
         Cow::Owned(match self {
@@ -122,7 +120,7 @@ impl<'a> Vector<'a> {
         })
     }
 
-    /// As floats, if it is numbers.
+    /// Numbers as floats; `None` for other values.
     #[expect(clippy::cast_precision_loss, reason = "what NumPy does as well")]
     pub(super) fn to_floats(&self) -> Option<Cow<'_, [f64]>> {
         Some(Cow::Owned(match self {
@@ -134,7 +132,7 @@ impl<'a> Vector<'a> {
         }))
     }
 
-    /// As byte strings, if it is strings.
+    /// Strings as byte strings; `None` for other values.
     pub(super) fn to_bytes(&self) -> Option<Cow<'_, [&[u8]]>> {
         match self {
             Self::Bytes(values) => Some(Cow::Borrowed(values)),
@@ -143,7 +141,7 @@ impl<'a> Vector<'a> {
         }
     }
 
-    /// Truth values as integers, everything else as it is.
+    /// Truth values as integers, other values unchanged.
     pub(super) fn without_truth(&self) -> Cow<'_, Self> {
         match self {
             Self::Bool(values) => {
@@ -158,7 +156,7 @@ fn widen<T: Element, U: From<T>>(dtype: &Dtype, bytes: &[u8]) -> Vec<U> {
     bytes.chunks_exact(size_of::<T>()).map(|item| T::decode(dtype, item).into()).collect()
 }
 
-/// Values that have their type already: where they lie, if the machine can take them from there.
+/// Items that have the right type already, borrowed if the machine can read them in place.
 fn as_stored<'a, T: Element + FromBytes + Immutable>(
     dtype: &Dtype,
     bytes: &'a [u8],

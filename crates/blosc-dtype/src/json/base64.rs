@@ -1,4 +1,4 @@
-//! Base 64, in which JSON holds bytes.
+//! Base 64, the form of bytes in JSON.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -25,7 +25,7 @@ pub fn encode(bytes: &[u8]) -> String {
     text
 }
 
-/// The bytes of digits, with padding or without; `None` if anything else is among them.
+/// The bytes of digits, with padding or without; `None` for any other character.
 ///
 /// ```
 /// assert_eq!(blosc_dtype::json::base64::decode("TWE=").as_deref(), Some(&b"Ma"[..]));

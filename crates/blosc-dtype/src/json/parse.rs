@@ -5,14 +5,14 @@ use alloc::vec::Vec;
 
 use super::Json;
 
-/// Where a text stops being JSON, and what would have been right there.
+/// The position where a text stops being JSON, and the expected syntax there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("byte {at}: expected {expected}")]
 #[non_exhaustive]
 pub struct SyntaxError {
     /// Position (bytes).
     pub at: usize,
-    /// What would have been right there.
+    /// The expected syntax at that position.
     pub expected: &'static str,
 }
 
@@ -30,7 +30,7 @@ type Result<T> = core::result::Result<T, SyntaxError>;
 ///
 /// # Errors
 ///
-/// The first place that is no JSON; nesting over 128 levels.
+/// The first position that is not JSON; nesting over 128 levels.
 pub fn parse(text: &[u8]) -> Result<Json> {
     let text = core::str::from_utf8(text)
         .map_err(|error| SyntaxError { at: error.valid_up_to(), expected: "UTF-8" })?;
@@ -150,7 +150,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What follows a backslash.
+    /// The character of an escape after a backslash.
     fn escaped(&mut self) -> Result<char> {
         let c = match self.peek() {
             Some(c @ (b'"' | b'\\' | b'/')) => char::from(c),
@@ -208,7 +208,7 @@ impl Parser<'_> {
         }
         let text = &self.text[start..self.at];
         match text.parse() {
-            // Python keeps the sign of a float zero only.
+            // Python keeps the sign of zero only for floats.
             Ok(int) if whole == self.at => Ok(Json::Int(int)),
             _ => text.parse().map(Json::Float).map_err(|_| self.expected("a number")),
         }

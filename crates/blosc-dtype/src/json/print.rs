@@ -5,7 +5,7 @@ use core::fmt::{Display, Formatter, Result};
 
 use super::Json;
 
-/// Python's text, only ASCII.
+/// Python's text, with ASCII characters only.
 impl Display for Json {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         match self {

@@ -1,20 +1,20 @@
-//! Any number of values in a few: how many are finite, least and largest, sums, counts of steps.
+//! Summaries of values: the number of finite ones, least and largest, sums, histograms.
 
 use alloc::{vec, vec::Vec};
 
-/// How many values are no finite numbers.
+/// Counts of values that are not finite numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// All values.
     pub nitems: u64,
-    /// Those that are no number.
+    /// NaN values.
     pub nan: u64,
-    /// Those that are infinite.
+    /// Infinite values.
     pub inf: u64,
 }
 
 impl Tally {
-    /// Counts some values.
+    /// Adds some values to the counts.
     pub fn count(&mut self, values: &[f64]) {
         self.nitems += values.len() as u64;
         if is_finite(values) {
@@ -24,7 +24,7 @@ impl Tally {
         self.inf += values.iter().filter(|value| value.is_infinite()).count() as u64;
     }
 
-    /// With what another one counted.
+    /// Adds the counts of another tally.
     #[must_use]
     pub fn join(self, other: Self) -> Self {
         let (nitems, nan) = (self.nitems + other.nitems, self.nan + other.nan);
@@ -32,16 +32,16 @@ impl Tally {
     }
 }
 
-/// Values that are looked at side by side, so that none waits for the one before it.
+/// Values processed side by side, so that none waits for the one before it.
 const LANES: usize = 8;
 
-/// Whether all values are finite. One pass without branches tells it.
+/// Whether all values are finite, found in one pass without branches.
 #[must_use]
 pub fn is_finite(values: &[f64]) -> bool {
     !values.iter().fold(false, |found, value| found | !value.is_finite())
 }
 
-/// The sum of what `term` makes of each value.
+/// The sum of `term` over the values.
 #[must_use]
 pub fn sum(values: &[f64], term: impl Fn(f64) -> f64) -> f64 {
     let (groups, rest) = values.as_chunks::<LANES>();
@@ -64,10 +64,10 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// Of no value.
+    /// The extent of no values.
     pub const EMPTY: Self = Self { min: f64::INFINITY, max: f64::NEG_INFINITY };
 
-    /// With the finite ones of some values.
+    /// Adds the finite values to the extent.
     pub fn add(&mut self, values: &[f64]) {
         if is_finite(values) {
             return self.widen(values);
@@ -78,7 +78,7 @@ impl Extent {
         }
     }
 
-    /// With some values, infinite ones as well; NaN is none.
+    /// Adds values to the extent, including infinite ones but not NaN.
     pub fn widen(&mut self, values: &[f64]) {
         let (groups, rest) = values.as_chunks::<LANES>();
         let mut lanes = [*self; LANES];
@@ -91,27 +91,27 @@ impl Extent {
         *self = lanes.into_iter().fold(*self, Self::join);
     }
 
-    /// With a value. Comparisons with NaN are false.
+    /// Adds a value. Comparisons with NaN are false.
     fn take(&mut self, value: f64) {
         self.min = if value < self.min { value } else { self.min };
         self.max = if value > self.max { value } else { self.max };
     }
 
-    /// With the values of another one.
+    /// Adds the extent of other values.
     #[must_use]
     pub fn join(self, other: Self) -> Self {
         Self { min: self.min.min(other.min), max: self.max.max(other.max) }
     }
 
-    /// The ends, if there was a value.
+    /// The ends, if there was any value.
     #[must_use]
     pub fn ends(self) -> Option<(f64, f64)> {
         (self.min <= self.max).then_some((self.min, self.max))
     }
 }
 
-/// The ends of a range. A range of one value gets half of a unit on both sides, or as much as
-/// changes it at all.
+/// The ends of a range. A range of one value is widened by half a unit on both sides, or by a
+/// millionth of a large value.
 #[must_use]
 pub fn widened(low: f64, high: f64) -> (f64, f64) {
     if low < high {
@@ -121,19 +121,19 @@ pub fn widened(low: f64, high: f64) -> (f64, f64) {
     ((low - half).max(-f64::MAX), (low + half).min(f64::MAX))
 }
 
-/// How many values lie in each of some steps of equal width.
+/// The number of values in each of some bins of equal width.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Histogram {
-    /// One more than there are counts.
+    /// The edges: one more than there are counts.
     pub edges: Vec<f64>,
     /// Values between two edges.
     pub counts: Vec<u64>,
 }
 
 impl Histogram {
-    /// For values from `min` to `max`, which are finite; half of one around them if they are one
-    /// value, as NumPy does it.
+    /// Bins for values from `min` to `max`, both finite. If they are equal, the range is widened by
+    /// one half on both sides, as in NumPy.
     #[must_use]
     pub fn new(min: f64, max: f64, nbins: u16) -> Self {
         let (min, max) = widened(min, max);
@@ -145,7 +145,7 @@ impl Histogram {
         Self { edges, counts: vec![0; nbins.into()] }
     }
 
-    /// Counts some values, each `times` times; those that are not finite are left out.
+    /// Counts some values, each `times` times, and skips values that are not finite.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "is clamped")]
     pub fn count(&mut self, values: &[f64], times: u64) {
         let (Some(first), Some(last)) = (self.edges.first(), self.edges.last()) else { return };
@@ -154,7 +154,7 @@ impl Histogram {
         if !scale.is_normal() {
             return self.count_by_search(values, times);
         }
-        // A division tells the step, or one beside it.
+        // A division gives the right bin or a neighbour.
         for value in values.iter().filter(|value| value.is_finite()) {
             let mut nbin = (((value - first) * scale) as usize).min(nbins - 1);
             if *value < self.edges[nbin] {
@@ -166,11 +166,11 @@ impl Histogram {
         }
     }
 
-    /// The same for steps that are too narrow or too wide for a division.
+    /// Counts values in bins that are too narrow or too wide for a division.
     fn count_by_search(&mut self, values: &[f64], times: u64) {
         for value in values.iter().filter(|value| value.is_finite()) {
             let nbin = self.edges.partition_point(|edge| edge <= value).saturating_sub(1);
-            // The last step has its end.
+            // The last bin includes its end.
             let nbin = nbin.min(self.counts.len().saturating_sub(1));
             self.counts.get_mut(nbin).into_iter().for_each(|count| *count += times);
         }

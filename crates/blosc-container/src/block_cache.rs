@@ -1,4 +1,4 @@
-//! Decoded blocks that are kept for later requests.
+//! Decoded blocks kept for later requests.
 //!
 //! ```text
 //! first request of a chunk     the items are decoded alone, which takes half the time of a block
@@ -6,7 +6,7 @@
 //! later ones                   copied out of the block, while the file has the same stamp
 //! ```
 //!
-//! The cache has no lock: a reader of one thread owns it, shared ones put it into a `Mutex`.
+//! The cache has no lock: a single-threaded reader owns it, shared readers put it into a `Mutex`.
 
 use core::ops::Range;
 use core::time::Duration;
@@ -18,7 +18,7 @@ use blosc_io::Stamp;
 /// Longer than the resolution of modification times of any file system (FAT: two seconds).
 const MAX_TIME_RESOLUTION: Duration = Duration::from_secs(3);
 
-/// The blocks that were used last, up to a number of bytes.
+/// The most recently used blocks, up to a number of bytes.
 ///
 /// ```
 /// use blosc_container::block_cache::{Block, BlockCache};
@@ -35,49 +35,49 @@ pub struct BlockCache {
     max_nbytes: u64,
     /// Bytes of the data of all blocks.
     nbytes: u64,
-    /// The one that was inserted last in front. Of those that are used, only blocks of the back
-    /// half are moved there.
+    /// The block inserted last is in front. Among used blocks, only the ones of the back half are
+    /// moved there.
     blocks: VecDeque<Block>,
-    /// Which of them was found or inserted last.
+    /// Index of the block found or inserted last.
     found: usize,
-    /// Numbers of the last requests, the latest in front, none twice.
+    /// Numbers of the last requested chunks, the latest in front, without duplicates.
     requested: VecDeque<u64>,
 }
 
 /// A decoded block.
 #[derive(Debug)]
 pub struct Block {
-    /// The chunk, or whatever else has a file or a position of its own.
+    /// The number of the chunk, or of another part with its own file or position.
     pub number: u64,
-    /// Its position in the data of the chunk; as long as `data`.
+    /// Its position in the data of the chunk; it is as long as `data`.
     pub bytes: Range<usize>,
-    /// The state of the file it was read from; none if changes of the file do not matter.
+    /// The state of the file it was read from; `None` if changes of the file do not matter.
     pub stamp: Option<Stamp>,
     /// The data.
     pub data: Vec<u8>,
 }
 
 impl BlockCache {
-    /// A cache of at most `max_nbytes` bytes, and always of one block.
+    /// A cache of at most `max_nbytes` bytes, but always of one block.
     #[must_use]
     pub fn new(max_nbytes: u64) -> Self {
         Self { max_nbytes, ..Self::default() }
     }
 
-    /// The most bytes that are kept.
+    /// The most bytes that the cache keeps.
     #[must_use]
     pub fn max_nbytes(&self) -> u64 {
         self.max_nbytes
     }
 
-    /// Bytes of the blocks that are kept.
+    /// Bytes of all kept blocks.
     #[must_use]
     pub fn nbytes(&self) -> u64 {
         self.nbytes
     }
 
     /// The bytes `bytes` of a chunk, if a block holds them all and was read from a file in this
-    /// state. A block of another state is forgotten.
+    /// state. A block of another state is dropped.
     pub fn get(
         &mut self,
         number: u64,
@@ -87,16 +87,17 @@ impl BlockCache {
         if self.find(number, bytes, stamp) { self.found(bytes) } else { None }
     }
 
-    /// Whether a block holds the bytes `bytes` of a chunk, as [`get`](Self::get) has it; then
-    /// [`found`](Self::found) gives them.
+    /// Whether a block holds the bytes `bytes` of a chunk, as in [`get`](Self::get); then
+    /// [`found`](Self::found) returns them.
     #[inline]
     pub fn find(&mut self, number: u64, bytes: &Range<usize>, stamp: Option<Stamp>) -> bool {
         let Some(at) = self.blocks.iter().position(|block| block.holds(number, bytes)) else {
             return false;
         };
         self.found = at;
-        // A block of the front half stays until half of the memory is filled anew. Where requests
-        // alternate between two blocks, to move one each time takes longer than to copy an item.
+        // A block of the front half stays in its position until new blocks have filled half of the
+        // memory. If requests alternate between two blocks, moving one each time takes longer than
+        // copying an item.
         if at >= self.blocks.len() / 2 && self.nbytes > self.max_nbytes / 2 {
             self.bring_to_front(at);
         }
@@ -107,7 +108,7 @@ impl BlockCache {
         is_same
     }
 
-    /// Bytes of the chunk whose block was found or inserted last, if that holds them.
+    /// Bytes of the block found or inserted last, if it holds them.
     #[inline]
     #[must_use]
     pub fn found(&self, bytes: &Range<usize>) -> Option<&[u8]> {
@@ -116,8 +117,8 @@ impl BlockCache {
         block.data.get(start..start.checked_add(bytes.len())?)
     }
 
-    /// Notes a request for data of a chunk: whether it is among the last `window` chunks that were
-    /// requested.
+    /// Notes a request for data of a chunk; returns whether the chunk is among the last `window`
+    /// requested ones.
     pub fn is_repeated(&mut self, number: u64, window: usize) -> bool {
         let found = self.requested.iter().position(|requested| *requested == number);
         if let Some(found) = found {
@@ -128,10 +129,10 @@ impl BlockCache {
         found.is_some()
     }
 
-    /// Keeps a block and forgets the oldest ones beyond the limit. Returns the memory of one of
-    /// them, for the next block.
+    /// Keeps a block and drops the oldest ones over the limit. Returns the memory of one of them,
+    /// for the next block.
     pub fn insert(&mut self, block: Block) -> Vec<u8> {
-        // Another thread may have decoded it as well.
+        // Another thread may have decoded the block as well.
         let (number, start) = (block.number, block.bytes.start);
         let is_same = |old: &Block| old.number == number && old.bytes.start == start;
         if let Some(old) = self.blocks.iter().position(is_same) {
@@ -144,8 +145,7 @@ impl BlockCache {
         spare
     }
 
-    /// Forgets the oldest blocks until there is room for `nbytes` bytes. Returns the memory of one
-    /// of them.
+    /// Drops the oldest blocks until `nbytes` bytes fit. Returns the memory of one of them.
     pub fn make_room(&mut self, nbytes: usize) -> Vec<u8> {
         let mut spare = Vec::new();
         while self.nbytes.saturating_add(nbytes as u64) > self.max_nbytes {
@@ -156,7 +156,7 @@ impl BlockCache {
         spare
     }
 
-    /// Forgets all blocks and requests.
+    /// Drops all blocks and requests.
     pub fn clear(&mut self) {
         *self = Self::new(self.max_nbytes);
     }
@@ -181,7 +181,7 @@ impl Block {
     }
 }
 
-/// The stamp of a file if each later change gives it another one: it has a time, and that is older
+/// The stamp of a file if every later change gives it another stamp: it needs a time that is older
 /// than the resolution of times.
 #[must_use]
 pub fn settled_stamp(stamp: Option<Stamp>) -> Option<Stamp> {
@@ -243,7 +243,7 @@ mod tests {
         let mut cache = BlockCache::new(400);
         for number in 0..250 {
             assert_eq!(cache.insert(block(number, 0)).len(), if number < 100 { 0 } else { 4 });
-            // Whatever else is inserted, two blocks are used again and again.
+            // While other blocks are inserted, two blocks are used again and again.
             for used in [0, 1].into_iter().filter(|used| *used <= number) {
                 assert!(has(&mut cache, used, 1..3), "{used} after {number}");
                 assert_eq!(cache.found(&(1..3)), Some(&[u8::try_from(used).unwrap(); 2][..]));

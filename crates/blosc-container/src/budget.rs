@@ -1,4 +1,4 @@
-//! How many threads and how many bytes an operation may use.
+//! Threads and bytes that an operation may use.
 
 use blosc_chunk::{Executor, Threads};
 
@@ -17,11 +17,11 @@ blosc_chunk::setters! {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// Bytes of chunks, compressed and not, that are in memory at a time. Default: 128 MiB. One
-    /// block is always allowed; some containers need a whole chunk, and say so.
+    /// Bytes of chunks, compressed and not, that memory may hold at a time. Default: 128 MiB. One
+    /// block is always allowed; some containers need a whole chunk, and document it.
     pub max_memory: u64,
     ;
-    /// Threads that compress or decompress, the caller's among them. Default: [`Threads::Auto`], of
+    /// Threads that compress or decompress, including the caller's. Default: [`Threads::Auto`], of
     /// a pool that begins with this value.
     pub threads: Executor,
 }
@@ -34,13 +34,13 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// Sets [`threads`](Self#structfield.threads): a number of them, or where they come from.
+    /// Sets [`threads`](Self#structfield.threads): their number, or an executor.
     #[must_use]
     pub fn threads(self, threads: impl Into<Executor>) -> Self {
         Self { threads: threads.into(), ..self }
     }
 
-    /// Number of threads, the caller's among them; at least 1.
+    /// Number of threads, including the caller's; at least 1.
     #[must_use]
     pub fn nworkers(&self) -> usize {
         self.threads.count()
@@ -53,13 +53,13 @@ impl Budget {
         self.max_memory.checked_div(all).unwrap_or(self.max_memory)
     }
 
-    /// The same for at most `nworkers` threads.
+    /// This budget with at most `nworkers` threads.
     #[must_use]
     pub fn at_most(&self, nworkers: usize) -> Self {
         Self { threads: self.threads.at_most(nworkers), ..*self }
     }
 
-    /// How many workers have memory for a job of `nbytes` bytes each, at least 1.
+    /// The number of workers whose jobs of `nbytes` bytes each fit into the memory, at least 1.
     #[must_use]
     pub fn nworkers_for(&self, nbytes: u64) -> usize {
         let fitting = self.max_memory.checked_div(nbytes).unwrap_or(u64::MAX);

@@ -1,4 +1,4 @@
-//! Buffers that are used again and only grow.
+//! Reusable buffers that only grow.
 
 /// The first `len` bytes of a buffer that grows if it is shorter. Their content is unspecified: the
 /// caller overwrites it.

@@ -1,18 +1,18 @@
-//! Which checksums a writer adds beyond those that a format has of itself, and what a reader does
-//! where bytes do not match theirs.
+//! The checksums that a writer adds to those of the format, and the reaction of a reader to bytes
+//! that do not match theirs.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Which checksums a writer adds.
+/// The checksums that a writer adds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Checksums {
-    /// None.
+    /// No checksums.
     None,
-    /// One of the whole container: damage is noticed.
+    /// One checksum of the whole container: damage is noticed.
     #[default]
     Body,
-    /// One of each chunk as well: damage is noticed, and the chunk is named. A container whose
-    /// chunks are files of their own has one of each file for [`Body`](Self::Body), too.
+    /// A checksum of each chunk as well: damage is noticed, and the chunk is named. If the chunks
+    /// are separate files, [`Body`](Self::Body) gives each file a checksum, too.
     Chunks,
 }
 
@@ -22,9 +22,9 @@ pub enum Mismatch {
     /// Reading fails.
     #[default]
     Fail,
-    /// Reading goes on, and the mismatch is noted.
+    /// Reading goes on, and the log notes the mismatch.
     Note(MismatchLog),
-    /// Nothing is compared: a part of a chunk is read without the rest of it.
+    /// Checksums are ignored: a part of a chunk is read without the rest of it.
     Ignore,
 }
 
@@ -42,7 +42,7 @@ impl Mismatch {
         Ok(())
     }
 
-    /// The same for a part of a container: what is noted names it.
+    /// The same reaction for a part of a container, which noted mismatches name.
     #[must_use]
     pub fn of_part(&self, name: &str) -> Self {
         match self {
@@ -51,7 +51,7 @@ impl Mismatch {
         }
     }
 
-    /// Whether anything is compared.
+    /// Whether checksums are compared.
     #[must_use]
     pub fn is_compared(&self) -> bool {
         !matches!(self, Self::Ignore)
@@ -64,11 +64,11 @@ impl Mismatch {
     }
 }
 
-/// Mismatches that readers have noted. Clones share them.
+/// Mismatches noted by readers. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct MismatchLog {
     first: Arc<Mutex<Option<String>>>,
-    /// The part of a container that a reader reads.
+    /// The part of a container being read.
     part: Option<Arc<str>>,
 }
 
@@ -79,7 +79,7 @@ impl MismatchLog {
         self.first.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Takes the first mismatch out, so that the log is empty again.
+    /// Takes the first mismatch out of the log, which is then empty.
     #[must_use]
     pub fn take(&self) -> Option<String> {
         self.first.lock().unwrap_or_else(PoisonError::into_inner).take()

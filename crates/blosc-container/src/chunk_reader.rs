@@ -1,14 +1,14 @@
-//! A chunk at a position of a store: from its header to any range of its data.
+//! A chunk at a position of a store: reads any range of its data.
 //!
 //! ```text
 //! in memory   the bytes of the chunk are borrowed                        no request
 //! whole       the chunk is short, or most of its data are needed         1 request
-//! in parts    header and block starts, then the blocks that are needed  2 requests, the second for
+//! in parts    header and block starts, then the needed blocks            2 requests, the second for
 //!                                                                        several ranges
 //! ```
 //!
 //! The three ways give the same data and the same errors: if the block starts or a part of the
-//! chunk cannot be decoded, the whole chunk is read and decoded instead.
+//! chunk cannot be decoded, the reader reads and decodes the whole chunk instead.
 
 use core::fmt;
 use core::ops::Range;
@@ -25,14 +25,15 @@ use blosc_io::ReadAt;
 
 use crate::buffer::resized;
 
-/// Bytes that [`ChunkReader::open`] reads: mostly header and all block starts.
+/// Bytes that [`ChunkReader::open`] reads: mostly enough for header and block starts.
 const HEAD_NBYTES: usize = 2 << 10;
-/// A chunk up to this size (bytes) is read as a whole: a second request would take longer.
+/// A chunk up to this size (bytes) is read whole: a second request would take longer.
 pub const MAX_SHORT_NBYTES: usize = 16 << 10;
-/// Bytes between two needed ranges that are read with them: a further request would take longer.
+/// The largest gap between two needed ranges that is read with them (bytes): another request would
+/// take longer.
 pub const MERGE_GAP_NBYTES: usize = 4 << 10;
 
-/// Why a chunk was not read. The containers add the number of the chunk.
+/// The reason why a chunk was not read. The containers add the number of the chunk.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The store failed, or ended too early.
@@ -40,12 +41,12 @@ pub enum ReadError {
     Io {
         /// Position in the store (bytes).
         at: u64,
-        /// Bytes that were to be read.
+        /// Bytes to read.
         len: u64,
         /// The cause.
         source: io::Error,
     },
-    /// The chunk is damaged, or needs a codec or filter that is not there.
+    /// The chunk is damaged, or needs an unavailable codec or filter.
     #[error(transparent)]
     Chunk(#[from] blosc_chunk::Error),
 }
@@ -53,7 +54,7 @@ pub enum ReadError {
 /// The result of reading a chunk.
 type Result<T> = core::result::Result<T, ReadError>;
 
-/// A chunk at a position of a store, of which the header is known, and a buffer to read to.
+/// A chunk at a position of a store, with a known header, and a buffer to read into.
 ///
 /// ```
 /// use blosc_chunk::{CParams, Scratch, compress};
@@ -94,8 +95,8 @@ impl fmt::Debug for ChunkReader<'_> {
 }
 
 impl<'a> ChunkReader<'a> {
-    /// Reads the first bytes of the chunk at position `at`, for which the store has `available`
-    /// bytes. `buffer` is overwritten and grows as needed.
+    /// Reads the first bytes of the chunk at position `at`; the store has `available` bytes from
+    /// there on. `buffer` is overwritten and grows as needed.
     ///
     /// # Errors
     ///
@@ -125,9 +126,9 @@ impl<'a> ChunkReader<'a> {
         Ok(Self { store, at, header, buffer, head_len: head_len.min(cbytes) })
     }
 
-    /// A chunk whose header was read before. The caller has compared its `cbytes` with the bytes
-    /// that the store has from `at` on. `buffer` begins with the first `head_len` bytes of the
-    /// chunk; with 0 of them it is any buffer.
+    /// A chunk whose header is known. The caller has compared its `cbytes` with the bytes that the
+    /// store has from `at` on. `buffer` begins with the first `head_len` bytes of the chunk; if
+    /// that is 0, it may be any buffer.
     #[must_use]
     pub fn with_header(
         store: &'a dyn ReadAt,
@@ -146,7 +147,7 @@ impl<'a> ChunkReader<'a> {
         &self.header
     }
 
-    /// The bytes of the whole chunk, borrowed where they are in memory.
+    /// The bytes of the whole chunk, borrowed if they are in memory.
     ///
     /// # Errors
     ///
@@ -155,7 +156,7 @@ impl<'a> ChunkReader<'a> {
         self.read_head(self.header.cbytes())
     }
 
-    /// The same, for as long as the store and the buffer.
+    /// The bytes of the whole chunk, borrowed for as long as the store and the buffer.
     ///
     /// # Errors
     ///
@@ -165,7 +166,7 @@ impl<'a> ChunkReader<'a> {
         read_head((store, at), header.cbytes(), (buffer, head_len))
     }
 
-    /// Header, block starts and dictionary, which tell where each block is.
+    /// Header, block starts and dictionary, which tell the positions of the blocks.
     ///
     /// # Errors
     ///
@@ -179,7 +180,7 @@ impl<'a> ChunkReader<'a> {
             match ChunkIndex::parse(self.read_head(len)?)? {
                 IndexStep::Ready(index) => return Ok(index),
                 IndexStep::Needs(needed) if needed > len && needed <= cbytes => len = needed,
-                // A head that is longer than its chunk.
+                // The head is longer than its chunk.
                 IndexStep::Needs(end) => {
                     return Err(blosc_chunk::Error::Range { start: 0, end, len: cbytes }.into());
                 }
@@ -187,8 +188,8 @@ impl<'a> ChunkReader<'a> {
         }
     }
 
-    /// Decodes the bytes `range` of the data to `dest`, which has as many, and reads no more of the
-    /// chunk than that takes.
+    /// Decodes the bytes `range` of the data to `dest`, which has the same length, and reads only
+    /// the necessary bytes of the chunk.
     ///
     /// # Errors
     ///
@@ -200,7 +201,7 @@ impl<'a> ChunkReader<'a> {
         scratch: &mut Scratch,
     ) -> Result<()> {
         if self.is_partly_read() {
-            // A lazy one has no data; parsing says so.
+            // A lazy chunk has no data; parsing reports it.
             if self.header.is_memcpyed() && !self.header.is_lazy() {
                 return self.read_memcpyed(range, dest);
             }
@@ -216,7 +217,7 @@ impl<'a> ChunkReader<'a> {
         Ok(Chunk::parse(self.bytes()?)?.read_bytes(range, dest, scratch)?)
     }
 
-    /// Reads the bytes that a plan of `index` names and decodes its data to the start of `dest`.
+    /// Reads the bytes that a plan of `index` lists and decodes its data to the start of `dest`.
     ///
     /// # Errors
     ///
@@ -233,12 +234,12 @@ impl<'a> ChunkReader<'a> {
         Ok(index.decode(plan, &parts, dest, scratch)?)
     }
 
-    /// Reads what decoding `ranges` of the data needs. They ascend.
+    /// Reads the bytes that are needed to decode `ranges` of the data, which must ascend.
     ///
     /// # Errors
     ///
-    /// [`ReadError::Io`], or [`ReadError::Chunk`] as [`Chunk::parse`], and if a range is not inside
-    /// the data.
+    /// [`ReadError::Io`], or [`ReadError::Chunk`] as [`Chunk::parse`], and for a range outside the
+    /// data.
     pub fn fetch(mut self, ranges: &[Range<usize>]) -> Result<Fetched<'a>> {
         let planned = if self.is_partly_read() { self.plan_parts(ranges)? } else { None };
         let (store, at, header) = (self.store, self.at, self.header);
@@ -254,7 +255,7 @@ impl<'a> ChunkReader<'a> {
     }
 
     /// The bytes of the store that [`fetch`](Self::fetch) reads for these ranges of the data, after
-    /// those that tell where blocks are. They ascend, as `ranges` do.
+    /// the header and block starts. They ascend, as `ranges` do.
     ///
     /// # Errors
     ///
@@ -271,12 +272,12 @@ impl<'a> ChunkReader<'a> {
         Ok(needed.iter().map(|range| position(range.start)..position(range.end)).collect())
     }
 
-    /// Whether bytes of the chunk are neither in memory nor in the buffer.
+    /// Whether any bytes of the chunk are missing from memory and buffer.
     fn is_partly_read(&self) -> bool {
         self.head_len < self.header.cbytes() && self.store.in_memory().is_none()
     }
 
-    /// The data of a chunk that is stored without compression follow the header, byte for byte.
+    /// The data of an uncompressed chunk follow the header, byte for byte.
     fn read_memcpyed(&self, range: Range<usize>, dest: &mut [u8]) -> Result<()> {
         let (Range { start, end }, len) = (range, self.header.nbytes());
         if start > end || end > len || end.saturating_sub(start) != dest.len() {
@@ -286,8 +287,8 @@ impl<'a> ChunkReader<'a> {
         read(self.store, self.at.saturating_add(from), dest)
     }
 
-    /// What to read for these ranges of the data; `None` if the chunk is better read as a whole,
-    /// which also tells what is wrong with it.
+    /// The parts to read for these ranges of the data; `None` if the chunk is better read whole,
+    /// which also gives the right error.
     fn plan_parts(&mut self, ranges: &[Range<usize>]) -> Result<Option<(ChunkIndex, Vec<Plan>)>> {
         let (nbytes, cbytes) = (self.header.nbytes(), self.header.cbytes());
         let wanted: usize = ranges.iter().map(ExactSizeIterator::len).sum();
@@ -314,7 +315,7 @@ impl<'a> ChunkReader<'a> {
     }
 }
 
-/// The bytes of a chunk that some ranges of its data need: see [`ChunkReader::fetch`].
+/// The bytes of a chunk for some ranges of its data: see [`ChunkReader::fetch`].
 pub struct Fetched<'a> {
     store: &'a dyn ReadAt,
     at: u64,
@@ -341,7 +342,7 @@ impl<'a> Fetched<'a> {
         &self.header
     }
 
-    /// The block size that the chunk really has: see [`Chunk::blocksize`].
+    /// The actual block size of the chunk: see [`Chunk::blocksize`].
     #[must_use]
     pub fn blocksize(&self) -> Option<usize> {
         match &self.content {
@@ -359,8 +360,8 @@ impl<'a> Fetched<'a> {
         }
     }
 
-    /// Decodes the bytes `range` of the data, which lie in one of the ranges that were read, to
-    /// `dest`, which has as many.
+    /// Decodes the bytes `range` of the data to `dest`, which has the same length; `range` must lie
+    /// in one of the ranges read.
     ///
     /// # Errors
     ///
@@ -384,10 +385,9 @@ impl<'a> Fetched<'a> {
         }
     }
 
-    /// Decodes fields of all items of a block, which lies in one of the ranges that were read, as
-    /// [`Chunk::read_fields`]; `block` are the bytes of the data that it is. False also where the
-    /// parts do not give them: the caller then takes the fields out of what
-    /// [`decode`](Self::decode) gives.
+    /// Decodes fields of all items of a block, as [`Chunk::read_fields`]; `block` is its range in
+    /// the data, and must lie in one of the ranges read. Also returns false if the parts do not
+    /// suffice: the caller then takes the fields from the result of [`decode`](Self::decode).
     ///
     /// # Errors
     ///
@@ -410,13 +410,13 @@ impl<'a> Fetched<'a> {
                     let parts: Vec<&[u8]> = ranges.map(|range| find_part(parts, range)).collect();
                     index.read_fields(&plan, &parts, fields, dests, scratch)
                 });
-                // Decoding the whole chunk tells what is wrong with it.
+                // Decoding the whole chunk gives the right error.
                 Ok(decoded.unwrap_or(false))
             }
         }
     }
 
-    /// What the parts did not give, the whole chunk does, or says why not.
+    /// Decodes the whole chunk, which gives the data that the parts did not, or the right error.
     #[cold]
     fn decode_whole(
         &self,
@@ -431,8 +431,8 @@ impl<'a> Fetched<'a> {
     }
 }
 
-/// The bytes of a range of the chunk out of the parts that were read; if they are missing, none,
-/// and the decoder says so.
+/// The bytes of a range of the chunk from the parts read; empty if they are missing, which the
+/// decoder reports.
 fn find_part<'p>(parts: &'p [(Range<usize>, Cow<'_, [u8]>)], range: &Range<usize>) -> &'p [u8] {
     let before = parts.partition_point(|(part, _)| part.start <= range.start);
     let found =
@@ -442,7 +442,7 @@ fn find_part<'p>(parts: &'p [(Range<usize>, Cow<'_, [u8]>)], range: &Range<usize
     found.unwrap_or_default()
 }
 
-/// The ranges of the chunk that several plans name, ascending and apart.
+/// The ranges of the chunk in several plans, ascending and apart.
 fn merged_ranges(plans: &[Plan]) -> Vec<Range<usize>> {
     let mut ranges: Vec<_> = plans.iter().flat_map(Plan::ranges).cloned().collect();
     ranges.sort_unstable_by_key(|range| range.start);

@@ -1,18 +1,18 @@
-//! What the containers of Blosc chunks have in common: frames (`b2frame`), Bloscpack files
-//! (`bloscpack`) and the directories of bcolz (`bcolz-store`) are built on it. It knows chunks and
-//! storage, and no format.
+//! The common machinery of the containers of Blosc chunks: frames (`b2frame`), Bloscpack files
+//! (`bloscpack`) and the directories of bcolz (`bcolz-store`) use it. It knows chunks and storage,
+//! and no format.
 //!
 //! | module | one concept |
 //! |---|---|
 //! | [`parallel`] | work on many chunks with several threads, in any order or in order and in bounded memory |
-//! | [`budget`] | how many threads and how many bytes an operation may use |
-//! | [`checksums`] | which checksums a writer adds |
-//! | [`chunk_reader`] | a chunk at a position of a store: any range of its data, reading no more than it needs |
-//! | [`block_cache`] | decoded blocks that are kept for later requests |
-//! | [`buffer`] | buffers that are used again and only grow |
+//! | [`budget`] | threads and bytes that an operation may use |
+//! | [`checksums`] | the checksums that a writer adds |
+//! | [`chunk_reader`] | a chunk at a position of a store: any range of its data, by few reads |
+//! | [`block_cache`] | decoded blocks kept for later requests |
+//! | [`buffer`] | reusable buffers that only grow |
 //! | [`pool`] | scratch buffers that wait for the next caller |
-//! | [`rescue`] | what takes the place of lost data |
-//! | [`report`] | what verifying a container found, and how far it has come |
+//! | [`rescue`] | the filling in place of lost data |
+//! | [`report`] | findings of verifying a container, and progress |
 //!
 //! Programs depend on a container, not on this crate: each container re-exports the types of its
 //! own interface.

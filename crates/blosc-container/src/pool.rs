@@ -1,21 +1,21 @@
 //! Scratch buffers that wait for the next caller.
 //!
 //! New buffers would cost more than a small read: a context of Zstandard alone takes some hundred
-//! KiB. A caller checks out an item that an earlier one returned; there are as many items as there
-//! were callers at a time.
+//! KiB. A caller checks out an item that an earlier one returned. The pool has one item for each
+//! concurrent caller.
 
 use core::ops::{Deref, DerefMut};
 use std::sync::{Mutex, PoisonError};
 
-/// Most items that are kept.
+/// The most items that are kept.
 const MAX_IDLE_ITEMS: usize = 64;
 
-/// What a [`Pool`] keeps.
+/// A scratch item that a [`Pool`] keeps.
 pub trait Reusable: Default {
     /// Items that hold more than this (bytes) are not kept.
     const MAX_KEPT_NBYTES: usize = 8 << 20;
 
-    /// Bytes of memory that the item holds while nobody uses it.
+    /// Bytes of memory that an idle item holds.
     fn held_nbytes(&self) -> usize;
 }
 
@@ -30,13 +30,13 @@ impl<T> Default for Pool<T> {
 }
 
 impl<T: Reusable> Pool<T> {
-    /// An idle item, or else one of `make`. It returns to the pool when it is dropped.
+    /// An idle item, or a new one from `make`. It returns to the pool when it is dropped.
     pub fn check_out(&self, make: impl FnOnce() -> T) -> Pooled<'_, T> {
         let idle = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
         Pooled { pool: self, item: idle.unwrap_or_else(make) }
     }
 
-    /// Drops idle items, so that those left hold at most `nbytes` bytes in all.
+    /// Drops idle items until the rest holds at most `nbytes` bytes in all.
     pub fn shrink(&self, nbytes: usize) {
         let mut room = nbytes;
         self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|item| {

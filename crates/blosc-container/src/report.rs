@@ -1,7 +1,7 @@
-//! What verifying a container found, and how far it has come.
+//! Findings of verifying a container, and progress.
 //!
-//! `E` is the error of the container, `N` its notes: what is unusual and does no harm differs from
-//! format to format.
+//! `E` is the error of the container, `N` its notes: harmless oddities differ from format to
+//! format.
 
 use core::fmt;
 
@@ -9,30 +9,29 @@ use blosc_chunk::{ChunkHeader, Suspicion};
 
 use crate::Budget;
 
-/// What verifying a container found.
+/// The findings of verifying a container.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Report<E, N> {
     /// Chunks of the container.
     pub nchunks: u64,
-    /// Bytes that could be decoded.
+    /// Bytes that were decoded.
     pub nbytes: u64,
-    /// Number of chunks whose checksum was compared, where each has its own.
+    /// Number of chunks whose checksum was compared, if each chunk has its own.
     pub nsummed: u64,
-    /// The kind of checksum that was compared; none where there is none.
+    /// The kind of checksum that was compared; `None` without checksums.
     pub checksum: Option<&'static str>,
-    /// Blocks of a chunk without a container: then `bad` counts and numbers blocks.
+    /// Blocks of a chunk without a container: `bad` then counts and numbers blocks.
     pub nblocks: Option<u64>,
     /// Number of chunks that could not be read.
     pub nbad: u64,
-    /// The chunks that could not be read, in order; at most [`VerifyOptions::max_reported`] of
-    /// them.
+    /// The chunks that could not be read, in order; at most [`VerifyOptions::max_reported`].
     pub bad: Vec<BadChunk<E>>,
-    /// Damage apart from chunks: metadata, sums of sizes.
+    /// Damage outside of chunks: metadata, sums of sizes.
     pub other: Vec<E>,
-    /// What is unusual and does no harm; at most [`VerifyOptions::max_reported`] of them.
+    /// Harmless oddities; at most [`VerifyOptions::max_reported`].
     pub notes: Vec<N>,
-    /// Chunks that were read, and whose data an encoder with a known defect may have spoiled.
+    /// Readable chunks whose data an encoder with a known defect may have spoiled.
     pub suspected: Vec<Suspected>,
 }
 
@@ -60,13 +59,13 @@ impl<E, N> Report<E, N> {
         self.nbad.saturating_add(self.other.len() as u64)
     }
 
-    /// Whether everything could be read.
+    /// Whether all data could be read.
     #[must_use]
     pub fn is_ok(&self) -> bool {
         self.nfaults() == 0
     }
 
-    /// Counts a bad chunk, and keeps it unless `max_reported` are kept already.
+    /// Counts a bad chunk, and lists it unless the list has `max_reported` already.
     pub fn add_bad(&mut self, bad: BadChunk<E>, max_reported: usize) {
         self.nbad = self.nbad.saturating_add(1);
         if self.bad.len() < max_reported {
@@ -74,7 +73,7 @@ impl<E, N> Report<E, N> {
         }
     }
 
-    /// Notes what the header of a chunk makes suspicious.
+    /// Notes suspicious properties in the header of a chunk.
     pub fn add_suspicions(&mut self, nchunk: u64, header: &ChunkHeader) {
         for suspicion in header.suspicions() {
             self.add_suspected(Suspected { suspicion, nchunks: 1, first: nchunk });
@@ -91,7 +90,7 @@ impl<E, N> Report<E, N> {
         }
     }
 
-    /// Adds what was found in another part of the container.
+    /// Adds the findings in another part of the container.
     pub fn merge(&mut self, other: Self) {
         self.nchunks = self.nchunks.saturating_add(other.nchunks);
         self.nbytes = self.nbytes.saturating_add(other.nbytes);
@@ -110,9 +109,9 @@ impl<E, N> Report<E, N> {
 pub struct Suspected {
     /// The defect.
     pub suspicion: Suspicion,
-    /// How many chunks have the form that it spoils.
+    /// The number of chunks in the form that the defect spoils.
     pub nchunks: u64,
-    /// The lowest number of one of them.
+    /// The lowest number of these chunks.
     pub first: u64,
 }
 
@@ -131,13 +130,13 @@ impl fmt::Display for Suspected {
 pub struct BadChunk<E> {
     /// Its number.
     pub nchunk: u64,
-    /// Where it starts in its file (bytes), if that is known.
+    /// Its position in its file (bytes), if known.
     pub offset: Option<u64>,
-    /// Why it could not be read.
+    /// The error of reading it.
     pub error: E,
 }
 
-/// How far an operation on many chunks has come.
+/// The progress of an operation on many chunks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     /// Chunks done.
@@ -147,12 +146,12 @@ pub struct Progress {
 }
 
 blosc_chunk::setters! {
-/// How to verify a container.
+/// Options for verifying a container.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerifyOptions {
     /// Threads and memory.
     pub budget: Budget,
-    /// Most bad chunks and notes that the report lists; all are counted. Default: 1000.
+    /// The most bad chunks and notes that the report lists; it counts all. Default: 1000.
     pub max_reported: usize,
 }
 }

@@ -1,5 +1,6 @@
-//! The words of rescuing a damaged container: what takes the place of what is lost, and how much of
-//! a chunk could be saved. A chunk that stands alone, or follows others in a file, is rescued here.
+//! The options and results of rescuing a damaged container: the filling in place of lost data, and
+//! the state of each chunk. Rescues chunks without a container, alone or one after the other in a
+//! file.
 
 mod blocks;
 mod chunk;
@@ -12,23 +13,23 @@ pub use chunk::{ChunkDamage, ChunkError, ChunkSalvage};
 pub use filling::Filling;
 pub use sequence::chunk_members;
 
-/// What takes the place of data that are lost.
+/// The filling in place of lost data.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Fill {
-    /// Zeros. Everything else stays at its position.
+    /// Zeros. All other data keep their positions.
     #[default]
     Zeros,
-    /// Not a number, for items that are floats. Everything else stays at its position.
+    /// NaN, for items that are floats. All other data keep their positions.
     NaN,
-    /// The bytes of an item. Everything else stays at its position.
+    /// The bytes of an item. All other data keep their positions.
     Value(Vec<u8>),
-    /// Nothing: what follows moves up.
+    /// No filling: the data after the lost ones move up.
     Cut,
 }
 
 impl Fill {
-    /// The bytes of an item of `typesize` bytes, little-endian where it is a number; `None` where
-    /// there is no such item: a value of another size, or not a number in a size that no float has.
+    /// The bytes of an item of `typesize` bytes, numbers little-endian. `None` for a value of
+    /// another size, or for NaN in a size that no float has.
     #[must_use]
     pub fn item(&self, typesize: usize) -> Option<Vec<u8>> {
         match (self, typesize) {
@@ -41,7 +42,7 @@ impl Fill {
         }
     }
 
-    /// Bytes of a value; 0 of others.
+    /// Bytes of a value; 0 for the other kinds.
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Value(item) => item.len(),
@@ -51,25 +52,25 @@ impl Fill {
 }
 
 blosc_chunk::setters! {
-/// How to rescue a container.
+/// Options for rescuing a container.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RescueOptions {
-    /// What takes the place of data that are lost. Default: zeros.
+    /// The filling in place of lost data. Default: zeros.
     pub fill: Fill,
-    /// The most bytes of data that are decoded; where a frame refers to one chunk many times, that
-    /// counts as often. Default: no limit.
+    /// The most bytes of data to decode; a chunk that a frame refers to many times counts as often.
+    /// Default: no limit.
     pub max_nbytes: Option<u64>,
     /// Threads and memory.
     pub budget: Budget,
 }
 }
 
-/// What became of a chunk, or of a block of a chunk that stands alone.
+/// The state of a rescued chunk, or of a block of a chunk without a container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ChunkState {
-    /// It was read, and nothing speaks against it.
+    /// It was read, without any sign of damage.
     Good,
-    /// It was read, but something around it is damaged, or a checksum does not fit.
+    /// It was read, but a part around it is damaged, or a checksum does not match.
     Doubtful,
     /// It could not be read.
     Lost,

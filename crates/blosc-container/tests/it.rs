@@ -1,4 +1,4 @@
-//! The tests of the interface, as one program: each program more would be linked with everything again.
+//! All tests of the interface in one program, as each further program would be linked anew.
 
 mod properties;
 mod rescue;

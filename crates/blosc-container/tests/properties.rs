@@ -1,4 +1,5 @@
-//! A chunk at a position of a store: the same data by every way to read them, and how much is read.
+//! A chunk at a position of a store: the same data by every way of reading, and the number of bytes
+//! read.
 
 use blosc_chunk::{
     CParams, Chunk, CodecId, Dict, Error, Pipeline, Scratch, Special, compress, error::Corrupt,
@@ -9,10 +10,10 @@ use blosc_io::testing::CountingStore;
 use blosc_io::{MemStore, ReadAt};
 use blosc_testdata::data::Kind;
 
-/// Where chunks lie in their stores.
+/// The position of chunks in their stores.
 const AT: u64 = 1000;
 
-/// A store with a chunk in the middle that is not memory for its reader.
+/// A store with a chunk in the middle, which lends the reader no memory.
 fn counted(chunk: &[u8]) -> CountingStore<MemStore> {
     let before = vec![0xEE; usize::try_from(AT).unwrap()];
     CountingStore::new(MemStore::new([&before, chunk, &[0xEE; 5000]].concat()))
@@ -125,7 +126,7 @@ fn several_ranges_are_one_request_and_the_first_block_is_read_once() {
         }
         // The head, and one range for each run of blocks.
         assert_eq!(store.reads().len(), 1 + nblocks, "{filters}");
-        // What was not fetched is read as well, only later.
+        // Data that were not fetched are read as well, only later.
         let mut part = [0; 4];
         fetched.decode(600_000..600_004, &mut part, &mut scratch).unwrap();
         assert_eq!(part, data[600_000..600_004]);

@@ -1,4 +1,4 @@
-//! What can be saved of damaged chunks that stand alone: every block that is not hit, in its place.
+//! Rescuing damaged chunks without a container: every undamaged block keeps its position.
 
 use blosc_chunk::{
     CParams, Chunk, ChunkHeader, CodecId, DParams, Decoder, Encoder, Pipeline, Special, SplitMode,
@@ -23,7 +23,7 @@ fn cparams(target: Target) -> CParams {
     CParams::default().typesize(4).codec(CodecId::LZ4).blocksize(Some(BLOCK)).target(target)
 }
 
-/// Chunks of all kinds that have blocks, with what their blocks hold.
+/// Chunks of all kinds that have blocks, and their data.
 fn samples() -> Vec<(&'static str, Vec<u8>)> {
     let filters = |text: &str| Pipeline::parse(text).unwrap();
     let of = |params: CParams| compress(&data(), &params).unwrap();
@@ -43,7 +43,7 @@ fn saved(bytes: &[u8], fill: Fill) -> Result<ChunkSalvage, ChunkError> {
     ChunkSalvage::from_bytes(bytes, &DParams::default(), &RescueOptions::default().fill(fill))
 }
 
-/// Where each block is stored.
+/// The position of each block in the chunk.
 fn extents(chunk: &[u8]) -> Vec<core::ops::Range<usize>> {
     let parsed = Chunk::parse(chunk).unwrap();
     if parsed.nblocks() == 0 {
@@ -82,7 +82,7 @@ fn a_lost_block_is_filled_or_cut_and_the_others_stay() {
     for (name, chunk) in samples().into_iter().filter(|(name, _)| *name != "copy") {
         let mut bad = chunk.clone();
         let hit = extents(&chunk)[3].clone();
-        // A size that no chunk has room for.
+        // A size larger than any chunk.
         bad[hit.start..hit.start + 4].fill(0x7f);
         let item = |fill: Fill| {
             let found = saved(&bad, fill).unwrap();
@@ -104,7 +104,7 @@ fn a_lost_block_is_filled_or_cut_and_the_others_stay() {
         assert_eq!(cut.data(), [&data()[..6000], &data()[8000..]].concat());
         let wrong = saved(&bad, Fill::Value(vec![1; 3])).unwrap_err();
         assert_eq!(wrong, ChunkError::Fill { found: 3, typesize: 4 });
-        // An entry of the block starts instead.
+        // Damage to an entry of the block starts.
         let mut bad = chunk.clone();
         let at = ChunkHeader::parse(&chunk).unwrap().header_len() + 4 * 6;
         bad[at..at + 4].fill(0xff);
@@ -114,7 +114,7 @@ fn a_lost_block_is_filled_or_cut_and_the_others_stay() {
             (ChunkState::Lost, 9),
             "{name}"
         );
-        // One that leads to another block.
+        // An entry that leads to another block.
         let other = bad[at - 4..at].to_vec();
         bad[at..at + 4].copy_from_slice(&other);
         let found = saved(&bad, Fill::Zeros).unwrap();
@@ -160,7 +160,7 @@ fn blocks_of_individual_sizes_keep_their_numbers() {
     assert!(whole.is_complete() && whole.data() == pieces.concat(), "{whole:?}");
     for (nlost, extent) in extents(&chunk).into_iter().enumerate() {
         for at in [0, 4] {
-            // Its size, or its payload.
+            // Damage to the block's size, or to its payload.
             let mut bad = chunk.clone();
             bad[extent.start + at..extent.end].fill(0xff);
             let found = saved(&bad, Fill::Zeros).unwrap();
@@ -179,7 +179,7 @@ fn blocks_of_individual_sizes_keep_their_numbers() {
             }
         }
     }
-    // Cut: the numbers stay, the sizes of the lost ones are not known.
+    // A cut chunk: the numbers stay, the sizes of the lost blocks are unknown.
     let found = saved(&chunk[..chunk.len() / 2], Fill::Zeros).unwrap();
     assert_eq!(found.blocks.len(), pieces.len());
     let ngood = usize::try_from(found.count(ChunkState::Good)).unwrap();
@@ -197,8 +197,8 @@ fn what_loses_data_is_not_applied_again() {
     assert_eq!(decompress(&again).unwrap(), decompress(&chunk).unwrap());
 }
 
-/// Found by a fuzz target: zeros, 4865 bytes in items of 234, were compressed without the filter,
-/// for which nothing could then undo it.
+/// Found by a fuzz target: 4865 bytes of zeros in items of 234 were compressed without applying the
+/// filter, so decoding could not undo it.
 #[test]
 fn a_filter_that_needs_the_shape_of_a_block_is_left_out() {
     let params = cparams(Target::Blosc2_0)
@@ -242,7 +242,7 @@ fn members_of_a_sequence_are_found_beside_damaged_ones() {
     let members = |bytes: Vec<u8>| chunk_members(&MemStore::new(bytes)).unwrap();
     let all = chunks.concat();
     assert_eq!(members(all.clone()), bounds(&chunks));
-    // The last one is cut.
+    // The last chunk is cut.
     let mut cut = chunks.clone();
     cut[4] = &cut[4][..500];
     assert_eq!(members(cut.concat()), bounds(&cut));
@@ -252,7 +252,7 @@ fn members_of_a_sequence_are_found_beside_damaged_ones() {
         let at = |at: u64| usize::try_from(at).unwrap();
         bytes[at(range.start)..at(range.start) + 32].fill(0);
         assert_eq!(members(bytes.clone()), bounds(&chunks), "{damaged}");
-        // And one in the middle has lost its end.
+        // A chunk in the middle has lost its end.
         bytes.drain(at(range.end) - 20..at(range.end));
         let mut cut = chunks.clone();
         cut[damaged] = &cut[damaged][..cut[damaged].len() - 20];

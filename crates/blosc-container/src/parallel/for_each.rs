@@ -1,14 +1,14 @@
-//! Independent items: each is worked on once, in any order.
+//! Independent items: each is processed once, in any order.
 
 use blosc_chunk::internal::Jobs;
 
-/// Calls `work` for each item, with up to that number of threads of the executor, of which each has
-/// a state of its own. An idle worker takes the next item.
+/// Calls `work` for each item, in up to the given number of threads of the executor, each with its
+/// own state. An idle worker takes the next item.
 ///
 /// # Errors
 ///
-/// That of the first item that failed, in the order of the items, as if there were one thread. No
-/// item after it is begun once the failure is known.
+/// The error of the first item that failed, in the order of the items, as with one thread. Once the
+/// failure is known, no item after it is begun.
 ///
 /// ```
 /// use blosc_chunk::Executor;
@@ -30,7 +30,7 @@ pub fn for_each<S: Send, T: Send, E: Send>(
     state: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, T) -> Result<(), E> + Sync,
 ) -> Result<(), E> {
-    // The states are made in the threads that use them, and only there.
+    // Each thread makes its own state.
     blosc_chunk::internal::for_each(jobs, &mut Vec::new(), items, |own: &mut Option<S>, item| {
         work(own.get_or_insert_with(&state), item)
     })

@@ -6,11 +6,10 @@
 //!   caller's thread                                      caller's thread, in the order of the jobs
 //! ```
 //!
-//! The workers only compute, so that the caller's source and sink need no locks. The caller is a
-//! worker as long as it has no result to pass to `done`: one more thread, which mostly waits, takes
-//! longer to wake than its work is worth. Every job has a weight in bytes. No job begins while the
-//! jobs between `next` and `done` weigh as much as the budget allows, so memory does not depend on
-//! the number of jobs.
+//! The workers only compute, so the caller's source and sink need no locks. The caller is a worker
+//! while it has no result to pass to `done`: an additional thread, which mostly waits, takes longer
+//! to wake than its work is worth. Every job has a weight in bytes. No job begins while the jobs
+//! between `next` and `done` use up the budget, so memory does not depend on the number of jobs.
 
 use core::panic::AssertUnwindSafe;
 use std::collections::BTreeMap;
@@ -21,21 +20,21 @@ use std::thread;
 
 use crate::Budget;
 
-/// A piece of work, and the memory it takes until its result was passed to `done`.
+/// A piece of work, and the memory it takes until its result is passed to `done`.
 #[derive(Debug)]
 pub struct Job<J> {
-    /// What to work on.
+    /// The input of the work.
     pub job: J,
     /// Memory (bytes).
     pub weight: u64,
 }
 
 /// Takes jobs from `next` until there are none, does each with a worker's `state`, and passes the
-/// results to `done` in the order of the jobs. One job is always begun, whatever it weighs.
+/// results to `done` in the order of the jobs. One job of any weight is always begun.
 ///
 /// # Errors
 ///
-/// That of `next`, after all results of the jobs before it were passed on, or the first one of
+/// The error of `next`, after the results of all earlier jobs were passed on, or the first error of
 /// `done`; later results are dropped.
 pub fn in_order<J, R, S, E>(
     budget: &Budget,
@@ -55,7 +54,7 @@ where
     let Some(first) = next()? else { return Ok(()) };
     let second = match next() {
         Ok(Some(second)) => second,
-        // To start a thread takes longer than the only job of a small file.
+        // Starting a thread takes longer than the only job of a small file.
         end => {
             done(work(&mut state(), first.job))?;
             return end.map(drop);
@@ -73,14 +72,15 @@ where
             scope.spawn(move || run_worker(jobs, &result_sender, state, work));
         }
         let mut own = None;
-        // A worker that waits for a job holds the lock: then the queue is empty.
+        // A worker that waits for a job holds the lock; then the queue is empty.
         let take = || jobs.try_lock().ok().and_then(|jobs| jobs.try_recv().ok());
         let help = || {
             let job: Numbered<J> = take()?;
             let item = Ok(work(own.get_or_insert_with(&state), job.item));
             Some(Numbered { number: job.number, weight: job.weight, item })
         };
-        // The workers have their own; without this one the channel closes when they end.
+        // The workers have their own senders. Dropping this one lets the channel close when they
+        // end.
         drop(result_sender);
         Pipeline {
             jobs: job_sender,
@@ -93,14 +93,14 @@ where
             early: BTreeMap::new(),
         }
         .run(next, help, done)
-        // Leaving drops the job channel, which ends the workers.
+        // Leaving the scope drops the job channel, which ends the workers.
     })
 }
 
-/// Jobs in work for each worker. Further ones would only wait.
+/// Jobs in progress for each worker. More jobs would only wait.
 const JOBS_PER_WORKER: u64 = 2;
 
-/// The same with one thread.
+/// Does all jobs in one thread.
 fn one_by_one<J, R, S, E>(
     mut next: impl FnMut() -> Result<Option<Job<J>>, E>,
     state: &impl Fn() -> S,
@@ -121,7 +121,7 @@ struct Numbered<T> {
     item: T,
 }
 
-/// Takes jobs until there are none, or the caller takes no more results.
+/// Does jobs until there are none, or the caller takes no more results.
 fn run_worker<J, R, S>(
     jobs: &Mutex<Receiver<Numbered<J>>>,
     results: &Sender<Numbered<thread::Result<R>>>,
@@ -131,7 +131,7 @@ fn run_worker<J, R, S>(
     let mut state = state();
     let take = || jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
     while let Ok(Numbered { number, weight, item }) = take() {
-        // A panic must reach the caller, which would otherwise wait for this result without end.
+        // A panic must reach the caller, which would otherwise wait forever for this result.
         let item = catch_unwind(AssertUnwindSafe(|| work(&mut state, item)));
         let panicked = item.is_err();
         if results.send(Numbered { number, weight, item }).is_err() || panicked {
@@ -145,13 +145,13 @@ struct Pipeline<J, R> {
     jobs: Sender<Numbered<J>>,
     results: Receiver<Numbered<thread::Result<R>>>,
     max_jobs: u64,
-    /// Bytes.
+    /// The most weight in progress (bytes).
     max_weight: u64,
     /// Number of the next job to begin.
     begun: u64,
     /// Number of the next result to pass on.
     passed_on: u64,
-    /// Weight of the jobs between the two (bytes).
+    /// Weight of the jobs begun and not yet passed on (bytes).
     weight: u64,
     /// Results that came before their turn, with their weights.
     early: BTreeMap<u64, (u64, R)>,
@@ -182,15 +182,15 @@ impl<J, R> Pipeline<J, R> {
         end
     }
 
-    /// Whether another job would be too much.
+    /// Whether another job would exceed the limits.
     fn is_full(&self, weight: u64) -> bool {
         let in_work = self.begun.saturating_sub(self.passed_on);
         let is_heavy = self.weight.saturating_add(weight) > self.max_weight;
         in_work > 0 && (in_work >= self.max_jobs || is_heavy)
     }
 
-    /// False when all workers are gone, which only a panic can cause: its result is the next to
-    /// arrive.
+    /// Begins a job. False if all workers are gone, which only a panic can cause: its result
+    /// arrives next.
     fn begin(&mut self, item: J, weight: u64) -> bool {
         let number = self.begun;
         let sent = self.jobs.send(Numbered { number, weight, item }).is_ok();
@@ -201,7 +201,7 @@ impl<J, R> Pipeline<J, R> {
         sent
     }
 
-    /// Waits for the next result in order, or helps to make it, and passes it on.
+    /// Waits for the next result in order, or helps to compute it, and passes it on.
     fn pass_on<E>(
         &mut self,
         help: &mut impl FnMut() -> Option<Numbered<thread::Result<R>>>,
@@ -219,7 +219,8 @@ impl<J, R> Pipeline<J, R> {
                     self.early.insert(number, (weight, item));
                 }
                 Ok(Numbered { item: Err(panic), .. }) => resume_unwind(panic),
-                // All workers ended, each after sending its last result: nothing more will come.
+                // All workers ended, each after sending its last result, so no more results will
+                // come.
                 Err(_) => {
                     self.passed_on = self.begun;
                     return Ok(());

@@ -1,4 +1,4 @@
-//! Results in the order of the jobs, where each worker also reads and writes.
+//! Results in the order of the jobs; each worker also reads and writes.
 //!
 //! ```text
 //!   take     0     1     2     3          in order, one worker at a time
@@ -7,19 +7,18 @@
 //!   emit        0     1     2     3       in order, one worker at a time
 //! ```
 //!
-//! No data go from thread to thread, and no thread only reads or only writes while the others wait
-//! for it. Memory is bounded by the states: each worker has one, and works on one job at a time.
+//! Data stay in one thread, and no thread only reads or writes while the others wait for it. The
+//! states bound the memory: each worker has one, and does one job at a time.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-/// Runs one worker for each state: it takes a job into its state, works on it, and emits the
-/// result, until `take` returns false. The first worker is the caller's thread.
+/// Runs one worker for each state until `take` returns false. A worker takes a job into its state,
+/// works on it, and emits the result. The first worker is the caller's thread.
 ///
 /// # Errors
 ///
-/// The first error in the order of the jobs. Results before it were emitted, those after it were
-/// not.
+/// The first error in the order of the jobs. Results before it were emitted, later ones were not.
 pub fn in_order_by_workers<S: Send, E: Send>(
     states: Vec<S>,
     take: impl FnMut(&mut S) -> Result<bool, E> + Send,
@@ -31,7 +30,7 @@ pub fn in_order_by_workers<S: Send, E: Send>(
         Turns { turn: Mutex::new(Turn { next: 0, end: None, emit }), changed: Condvar::new() };
     let run = |mut state: S| {
         let _guard = EndOnPanic(&turns);
-        // A closure of its own: in `while let`, the source would stay locked until the end of the
+        // A separate closure: in `while let`, the source would stay locked until the end of the
         // loop's body.
         let take = |state: &mut S| lock(&source).next(state);
         while let Some((number, taken)) = take(&mut state) {
@@ -61,12 +60,12 @@ struct Source<T> {
 }
 
 impl<T> Source<T> {
-    /// The number of the job that is in `state` now, or of the error in its stead.
+    /// Takes the next job into `state`; returns its number, and the error if taking failed.
     fn next<S, E>(&mut self, state: &mut S) -> Option<(u64, Result<(), E>)>
     where
         T: FnMut(&mut S) -> Result<bool, E>,
     {
-        // It stays true after an error, and if `take` panics.
+        // The flag stays true after an error, and if `take` panics.
         if core::mem::replace(&mut self.is_over, true) {
             return None;
         }
@@ -81,7 +80,7 @@ impl<T> Source<T> {
     }
 }
 
-/// Which worker may emit next.
+/// The turns of the workers to emit.
 struct Turns<H, E> {
     turn: Mutex<Turn<H, E>>,
     changed: Condvar,
@@ -89,7 +88,7 @@ struct Turns<H, E> {
 
 struct Turn<H, E> {
     next: u64,
-    /// Whether nothing more is emitted, and the error that ended it; a panic has none.
+    /// Set once emitting has ended, with the error that ended it; a panic has none.
     end: Option<Option<E>>,
     emit: H,
 }
@@ -140,8 +139,7 @@ mod tests {
     use core::time::Duration;
     use std::panic::catch_unwind;
 
-    /// The results that are emitted for the numbers below `count`, if work on `bad` and later ones
-    /// fails.
+    /// The results emitted for the numbers below `count`, if work on `bad` and later ones fails.
     fn squares(workers: usize, count: u64, bad: u64) -> (Vec<u64>, Result<(), u64>) {
         let (mut next, mut found) = (0, vec![]);
         let result = in_order_by_workers(

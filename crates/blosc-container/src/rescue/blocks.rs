@@ -1,7 +1,7 @@
-//! The blocks of a damaged chunk: which of them decode, and their data.
+//! The blocks of a damaged chunk: their states, and the data of the ones that decode.
 //!
 //! ```text
-//!   cbytes       not the bytes that there are       what is there counts
+//!   cbytes       differs from the length            the length counts
 //!   bstarts      an entry outside of the chunk      that block is lost
 //!   a block      does not decode, or is cut         that block is lost
 //! ```
@@ -14,27 +14,27 @@ use blosc_chunk::{Chunk, ChunkHeader, Kind, Scratch};
 
 use super::ChunkState;
 
-/// Where `nbytes` stands in a header.
+/// The position of `nbytes` in a header.
 const NBYTES: Range<usize> = 4..8;
 
-/// Where `blocksize` stands, which is the number of blocks in a VL-block chunk.
+/// The position of `blocksize`, which is the number of blocks in a VL-block chunk.
 const NBLOCKS: Range<usize> = 8..12;
 
-/// Where `cbytes` stands.
+/// The position of `cbytes`.
 const CBYTES: Range<usize> = 12..16;
 
-/// Bytes of an entry of `bstarts`, and of the size of a stream.
+/// Bytes of an entry of `bstarts`, and of the size field of a stream.
 const FIELD_NBYTES: usize = 4;
 
-/// What the blocks of a chunk hold.
+/// The blocks of a chunk and their data.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Blocks {
-    /// All data; zeros where a block is lost.
+    /// All data; a lost block has zeros.
     pub(super) data: Vec<u8>,
-    /// The data of each block, and what became of it. A chunk without blocks counts as one; a copy
-    /// has blocks as if it were compressed.
+    /// The range of each block in the data, and its state. A chunk without blocks counts as one
+    /// block; an uncompressed one has the blocks that compressing would make.
     pub(super) found: Vec<(Range<usize>, ChunkState)>,
-    /// Whether there are bytes that no block uses, which no writer leaves.
+    /// Whether the chunk has bytes that no block uses, which no writer leaves.
     pub(super) has_gaps: bool,
 }
 
@@ -49,7 +49,7 @@ impl Blocks {
         Self { data: vec![0; nbytes], found, has_gaps: false }
     }
 
-    /// All the data of a chunk, which is one block or none.
+    /// All the data of a chunk, as one block or none.
     fn of_one(data: Vec<u8>, state: ChunkState) -> Self {
         let found = if data.is_empty() { vec![] } else { vec![(0..data.len(), state)] };
         Self { data, found, has_gaps: false }
@@ -62,12 +62,11 @@ impl Blocks {
     }
 }
 
-/// Reads what can be read of the chunk in `bytes`, which have this header and are all there is of
-/// it.
+/// Reads the readable blocks of the chunk in `bytes`, which has this header and no more bytes.
 ///
 /// # Errors
 ///
-/// What is no damage: a codec or a filter that is not known, a limit.
+/// Errors other than damage: an unknown codec or filter, a limit.
 pub(super) fn read(
     bytes: &[u8],
     header: &ChunkHeader,
@@ -91,7 +90,7 @@ pub(super) fn read(
     }
 }
 
-/// What cannot be read is lost, unless something else than damage is the reason.
+/// An unreadable part is lost, unless the error has another cause than damage.
 fn lost_by(error: Error) -> Result<ChunkState, Error> {
     match cause(&error) {
         Error::UnknownCodec { .. } | Error::UnknownFilter { .. } | Error::Limit { .. } => {
@@ -108,7 +107,7 @@ fn cause(error: &Error) -> &Error {
     }
 }
 
-/// Data that are stored as they are: those that are there.
+/// The part of uncompressed data that exists.
 fn memcpyed(bytes: &[u8], header: &ChunkHeader) -> Blocks {
     let stored = bytes.get(header.header_len()..).unwrap_or_default();
     let mut blocks = Blocks::new(block_ranges(header), ChunkState::Good);
@@ -144,7 +143,7 @@ fn regular(bytes: &[u8], header: &ChunkHeader, scratch: &mut Scratch) -> Result<
     let Blocks { data, found, .. } = &mut blocks;
     let is_read =
         |nblock: usize| found.get(nblock).is_some_and(|(_, state)| *state != ChunkState::Lost);
-    // Of a block size that is ambiguous, decoding all tells which it is.
+    // If the block size is ambiguous, decoding the whole chunk determines it.
     let read = chunk
         .read_blocks(is_read, data, scratch)
         .or_else(|_| chunk.decode_into(data, scratch).map(drop));
@@ -154,7 +153,7 @@ fn regular(bytes: &[u8], header: &ChunkHeader, scratch: &mut Scratch) -> Result<
     }
 }
 
-/// Sets the states of the blocks that are lost, and returns where the others are stored.
+/// Sets the states of the lost blocks, and returns the positions of the others in the chunk.
 fn states_of(
     reports: Vec<BlockReport>,
     bad_starts: &[usize],
@@ -173,7 +172,7 @@ fn states_of(
     Ok(sound)
 }
 
-/// No writer lets blocks share bytes: one of the two was read from where the other is.
+/// No writer lets blocks share bytes: one of the two was read from the other's position.
 fn doubt_shared(mut extents: Vec<(Range<usize>, usize)>, blocks: &mut Blocks) {
     extents.sort_unstable_by_key(|(extent, _)| extent.start);
     let pairs = extents.iter().zip(extents.iter().skip(1));
@@ -183,14 +182,14 @@ fn doubt_shared(mut extents: Vec<(Range<usize>, usize)>, blocks: &mut Blocks) {
     }
 }
 
-/// The blocks of a chunk by its header.
+/// The ranges of a chunk's blocks in the data, by its header.
 fn block_ranges(header: &ChunkHeader) -> impl Iterator<Item = Range<usize>> + use<> {
     let (nbytes, step) = (header.nbytes(), header.blocksize().max(1));
     (0..nbytes).step_by(step).map(move |start| start..start.saturating_add(step).min(nbytes))
 }
 
-/// The chunk with the length that it has. Entries of `bstarts` that lead outside of it are replaced
-/// by one that does not, and their numbers returned; `None` where there is no other.
+/// The chunk with the length that it has. `bstarts` entries that lead outside are replaced by a
+/// valid one, and their numbers returned; `None` if no entry is valid.
 fn with_sound_starts(bytes: &[u8], header: &ChunkHeader) -> Option<(Vec<u8>, Vec<usize>)> {
     let mut fixed = bytes.to_vec();
     write_field(&mut fixed, CBYTES, bytes.len())?;
@@ -212,10 +211,10 @@ fn with_sound_starts(bytes: &[u8], header: &ChunkHeader) -> Option<(Vec<u8>, Vec
     Some((fixed, bad))
 }
 
-/// The data of a VL-block, or the size that a lost one states.
+/// The data of a VL-block, or the stated size of a lost one.
 type VlBlock = Result<Vec<u8>, Option<usize>>;
 
-/// Blocks of individual sizes, each of which states its own.
+/// Reads blocks of individual sizes, each of which states its own.
 fn vl(bytes: &[u8], header: &ChunkHeader, scratch: &mut Scratch) -> Result<Blocks, Error> {
     let Some((fixed, bad_starts)) = with_sound_starts(bytes, header) else {
         return Ok(Blocks::of_one(vec![0; header.nbytes()], ChunkState::Lost));
@@ -266,8 +265,9 @@ fn read_alone(
     Chunk::parse(&alone)?.as_vl()?.read(0, scratch)
 }
 
-/// Puts VL-blocks one after the other. A lost one has the size that it states if the sizes of all
-/// fit the chunk, or what the others leave if it is the only one; otherwise an item stands for it.
+/// Puts VL-blocks one after the other. A lost one has its stated size if all sizes together fit the
+/// chunk. If it is the only lost one, it has the size that the others leave. Otherwise one item
+/// takes its place.
 fn placed(header: &ChunkHeader, read: Vec<VlBlock>) -> Blocks {
     let sum = |sizes: &mut dyn Iterator<Item = usize>| sizes.fold(0usize, usize::saturating_add);
     let known = sum(&mut read.iter().flatten().map(Vec::len));
@@ -300,7 +300,7 @@ fn placed(header: &ChunkHeader, read: Vec<VlBlock>) -> Blocks {
     blocks
 }
 
-/// The number of 32 bits at `at`, unless it is negative or not there.
+/// The 32-bit number at `at`; `None` if it is negative or cut.
 fn field(bytes: &[u8], at: usize) -> Option<usize> {
     let bytes = bytes.get(at..)?.first_chunk()?;
     usize::try_from(i32::from_le_bytes(*bytes)).ok()

@@ -1,4 +1,4 @@
-//! What can be saved of a chunk that stands alone: every block that decodes, at its position.
+//! Rescuing a chunk without a container: every block that decodes keeps its position.
 
 use blosc_chunk::{
     CParams, Chunk, ChunkHeader, CodecId, DParams, Encoder, Pipeline, Registries, Scratch, Target,
@@ -7,20 +7,21 @@ use blosc_chunk::{
 use super::blocks::{self, Blocks};
 use super::{ChunkState, Fill, RescueOptions};
 
-/// What was saved of a damaged chunk.
+/// The rescued parts of a damaged chunk.
 #[derive(Clone, Debug)]
 pub struct ChunkSalvage {
-    /// What became of each block of the damaged chunk. Those that were cut are still here. A chunk
-    /// without blocks counts as one; a copy has blocks as if it were compressed.
+    /// The state of each block of the damaged chunk, including blocks that were cut out. A chunk
+    /// without blocks counts as one block; an uncompressed one has the blocks that compressing
+    /// would make.
     pub blocks: Vec<ChunkState>,
-    /// What is damaged apart from blocks.
+    /// Damage outside of the blocks.
     pub damage: Vec<ChunkDamage>,
-    /// Bytes of data that are fill.
+    /// Bytes of fill in the data.
     pub filled: u64,
     header: ChunkHeader,
     registries: Registries,
     data: Vec<u8>,
-    /// Where the data of each block end that is still there.
+    /// The ends of the remaining blocks in the data.
     ends: Vec<usize>,
 }
 
@@ -28,40 +29,40 @@ pub struct ChunkSalvage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChunkDamage {
-    /// The header says another length than there is.
+    /// The header states another length than the chunk has.
     #[error("the header says {stated} bytes, there are {found}")]
     Length {
-        /// What it says (bytes).
+        /// The stated length (bytes).
         stated: u64,
-        /// What there is (bytes).
+        /// The actual length (bytes).
         found: u64,
     },
-    /// A bit of the header was another: not all could be read, and everything can with it changed.
+    /// A bit of the header is wrong: with the bit changed, everything is readable.
     #[error(
         "the header is damaged: all can be read if its byte {at} is {taken:#04x} instead \
          of {found:#04x}"
     )]
     Header {
-        /// The byte that it is in.
+        /// The position of its byte.
         at: usize,
-        /// That byte as it was found.
+        /// That byte as found.
         found: u8,
-        /// The byte that was taken for it.
+        /// The byte that rescuing assumed.
         taken: u8,
     },
 }
 
-/// Why nothing can be saved of a chunk.
+/// The reason why a chunk cannot be rescued.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChunkError {
-    /// There is no header, or what is wrong is no damage: a codec that is not known, a limit.
+    /// There is no header, or the error is not damage: an unknown codec, a limit.
     #[error(transparent)]
     Chunk(#[from] blosc_chunk::Error),
     /// The fill does not suit the items.
     #[error("the fill has {found} bytes, an item {typesize}")]
     Fill {
-        /// Bytes of the fill; 0 if no item of this size is not a number.
+        /// Bytes of the fill; 0 if no item of this size can be NaN.
         found: usize,
         /// Bytes of an item.
         typesize: usize,
@@ -69,11 +70,11 @@ pub enum ChunkError {
 }
 
 impl ChunkSalvage {
-    /// Reads what can be read of the chunk that `bytes` should be, from the first to the last.
+    /// Reads all readable blocks of the chunk in `bytes`.
     ///
-    /// The header says what the blocks are. If not all of them can be read by it, or they leave
-    /// bytes over, each of its bits is tried the other way round, and taken so if nothing is wrong
-    /// then; a header with more than one wrong bit cannot be told.
+    /// The header determines the blocks. If not all blocks are readable by it, or bytes are left
+    /// over, each of its bits is tried with the opposite value, and changed if the whole chunk is
+    /// then sound. More than one wrong bit cannot be corrected.
     ///
     /// ```
     /// use blosc_chunk::{CParams, DParams, compress, decompress};
@@ -91,8 +92,8 @@ impl ChunkSalvage {
     ///
     /// # Errors
     ///
-    /// [`ChunkError::Chunk`] where there is no header, for codecs and filters that are not known,
-    /// and for limits; [`ChunkError::Fill`].
+    /// [`ChunkError::Chunk`] if there is no header, for unknown codecs and filters, and for limits;
+    /// [`ChunkError::Fill`].
     pub fn from_bytes(
         bytes: &[u8],
         dparams: &DParams,
@@ -123,13 +124,13 @@ impl ChunkSalvage {
             .take_blocks(blocks, &rescue.fill)
     }
 
-    /// Takes the blocks, and puts the fill where one is lost, or takes it out.
+    /// Takes the blocks, and fills the lost ones or cuts them out.
     fn take_blocks(mut self, blocks: Blocks, fill: &Fill) -> Result<Self, ChunkError> {
         let Blocks { data, found, .. } = blocks;
         self.blocks = found.iter().map(|(_, state)| *state).collect();
         let typesize = self.header.typesize();
         let item = match fill {
-            // Items that are too wide for the header are bytes to it.
+            // Items that are too wide for the header have typesize 1.
             Fill::Value(item) if typesize == 1 && !item.is_empty() => Some(item.clone()),
             fill => fill.item(typesize),
         };
@@ -161,13 +162,13 @@ impl ChunkSalvage {
         self.blocks.iter().filter(|found| **found == state).count() as u64
     }
 
-    /// The header of the damaged chunk, as it was understood.
+    /// The header of the damaged chunk, after any correction.
     #[must_use]
     pub fn header(&self) -> &ChunkHeader {
         &self.header
     }
 
-    /// The data: those of lost blocks are filled, or were taken out.
+    /// The data, with lost blocks filled or cut out.
     #[must_use]
     pub fn data(&self) -> &[u8] {
         &self.data
@@ -181,9 +182,9 @@ impl ChunkSalvage {
         self.data.get(..end.unwrap_or(0)).unwrap_or_default()
     }
 
-    /// The data as a sound chunk, compressed as the damaged one was. Filters and codecs that lose
-    /// data are left out: what they left is compressed without loss. So are filters that work with
-    /// the shape of a block, which a chunk does not tell.
+    /// The data as a sound chunk, compressed like the damaged one. Lossy filters and codecs are
+    /// left out: their output is compressed without loss. Filters that work with the shape of a
+    /// block are left out, too, since a chunk does not have the shape.
     ///
     /// # Errors
     ///
@@ -230,23 +231,23 @@ impl ChunkSalvage {
     }
 }
 
-/// A chunk that was read by a header.
+/// A chunk that was read with a certain header.
 struct Read {
     header: ChunkHeader,
     blocks: Blocks,
-    /// The bytes that were taken for it.
+    /// The number of bytes that were taken as the chunk.
     len: usize,
 }
 
 impl Read {
-    /// Whether all of it can be read, and nothing is left over.
+    /// Whether all of it is readable, without bytes left over.
     fn is_sound(&self) -> bool {
         self.blocks.count(ChunkState::Good) == self.blocks.found.len() && !self.blocks.has_gaps
     }
 }
 
-/// Reads the blocks. Where the stated length is not the one that there is, the length counts by
-/// which more blocks can be read.
+/// Reads the blocks. If the stated length and the actual one differ, the one that makes more blocks
+/// readable counts.
 fn read_by(
     bytes: &[u8],
     header: ChunkHeader,
@@ -267,7 +268,7 @@ fn read_by(
     Ok(if is_better { by_found } else { by_stated })
 }
 
-/// Changes each bit of the header until everything can be read. Such blocks are doubtful: other
+/// Changes each bit of the header until everything is readable. The blocks are then doubtful: other
 /// headers may give other data.
 fn with_one_bit(bytes: &[u8], scratch: &mut Scratch) -> Option<(ChunkDamage, Read)> {
     let mut changed = bytes.to_vec();
@@ -285,7 +286,7 @@ fn with_one_bit(bytes: &[u8], scratch: &mut Scratch) -> Option<(ChunkDamage, Rea
     None
 }
 
-/// Reads a chunk of which everything is sound and its length right, and that has data.
+/// Reads a chunk that is sound, has the right length, and is not empty.
 fn read_whole(bytes: &[u8], scratch: &mut Scratch) -> Option<Read> {
     let header = ChunkHeader::parse(bytes).ok()?;
     let is_exact = header.cbytes() == bytes.len() && header.nbytes() > 0;

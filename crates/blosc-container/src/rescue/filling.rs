@@ -1,4 +1,4 @@
-//! The data in the place of those that are lost, piece by piece.
+//! The data in place of lost ones, piece by piece.
 
 use std::io::{self, Write};
 
@@ -7,24 +7,24 @@ use blosc_chunk::{
     hooks::{BlockCx, Made},
 };
 
-/// Bytes that are made at once.
+/// Bytes made at once.
 const PIECE_NBYTES: usize = 1 << 16;
 
-/// An item over and over. It is never in memory as a whole: how many bytes are lost is what a
-/// damaged file says.
+/// An item repeated without end. Memory never holds all of it: a damaged file states the number of
+/// lost bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Filling {
     item: Vec<u8>,
 }
 
 impl Filling {
-    /// Of this item; zeros where it has no bytes.
+    /// A filling of this item; zeros if it is empty.
     #[must_use]
     pub fn new(item: Vec<u8>) -> Self {
         Self { item }
     }
 
-    /// Writes the bytes from byte `at` of all data on.
+    /// Writes the filling to `dest`, whose position in all data is `at`.
     pub fn fill(&self, at: u64, dest: &mut [u8]) {
         let Some(within) = at.checked_rem(self.item.len() as u64) else { return dest.fill(0) };
         let skipped = usize::try_from(within).unwrap_or(0);
@@ -36,7 +36,7 @@ impl Filling {
     ///
     /// # Errors
     ///
-    /// That of the stream.
+    /// The error of the stream.
     pub fn write(&self, start: u64, nbytes: u64, to: &mut dyn Write) -> io::Result<()> {
         let (mut done, mut piece) = (0_u64, vec![0; PIECE_NBYTES]);
         while done < nbytes {
@@ -49,7 +49,7 @@ impl Filling {
         Ok(())
     }
 
-    /// A chunk of `nbytes` bytes that begins with `saved`, which holds whole items; `start` is the
+    /// A chunk of `nbytes` bytes that begins with the whole items in `saved`; `start` is the
     /// position of its first byte in all data.
     ///
     /// # Errors

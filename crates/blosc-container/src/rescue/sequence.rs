@@ -1,8 +1,8 @@
-//! The chunks of a file in which they follow each other without anything around them.
+//! The chunks of a file that consists of chunks alone, one after the other.
 //!
-//! A chunk ends where its header says, if the file ends or another chunk begins there, or if its
-//! blocks fill it. Where that is not so, the next one is sought: it counts only if the chunks after
-//! it reach the end of the file, since data may look like a header.
+//! The end in a chunk's header is right if the file ends or another chunk begins there, or if the
+//! blocks fill the chunk. Otherwise the next chunk is sought. A header counts only if the chunks
+//! after it reach the end of the file, since data may look like a header.
 
 use core::ops::Range;
 use std::io;
@@ -11,11 +11,11 @@ use blosc_chunk::validate::{Depth, Note};
 use blosc_chunk::{Chunk, ChunkHeader, Scratch};
 use blosc_io::ReadAt;
 
-/// Bytes in which a header is sought at once.
+/// Bytes searched for a header at once.
 const WINDOW_NBYTES: usize = 1 << 20;
 
-/// Where the chunks of a store lie (bytes): one range for each, damaged or not. The last one may
-/// have less than its header says.
+/// The ranges of the chunks in a store (bytes), damaged or not. The last chunk may be shorter than
+/// its header states.
 ///
 /// ```
 /// use blosc_chunk::{CParams, compress};
@@ -33,13 +33,13 @@ const WINDOW_NBYTES: usize = 1 << 20;
 ///
 /// # Errors
 ///
-/// What the storage says.
+/// Errors of the storage.
 pub fn chunk_members(store: &dyn ReadAt) -> io::Result<Vec<Range<u64>>> {
     let walk = Walk { store, len: store.len()? };
     let (mut members, mut at) = (vec![], 0);
     while at < walk.len {
         let end = match walk.chunk_end(at)? {
-            // The last one, whole or cut.
+            // The last chunk, whole or cut.
             Some(end) if end >= walk.len => walk.len,
             Some(end) if walk.chunk_end(end)?.is_some() || walk.is_filled(at..end)? => end,
             _ => walk.next_chunk(at.saturating_add(1))?.unwrap_or(walk.len),
@@ -63,13 +63,12 @@ impl Walk<'_> {
         Ok(bytes)
     }
 
-    /// Where the chunk that begins at `at` ends, as its header says.
+    /// The end of the chunk at `at` by its header.
     fn chunk_end(&self, at: u64) -> io::Result<Option<u64>> {
         Ok(stated_end(&self.read(at, ChunkHeader::MAX_LEN)?, at))
     }
 
-    /// Whether the chunk there has blocks that fill it, or that all can be decoded: some encoders
-    /// leave gaps.
+    /// Whether the blocks of the chunk fill it, or all of them decode: some encoders leave gaps.
     fn is_filled(&self, range: Range<u64>) -> io::Result<bool> {
         let len = usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX);
         let bytes = self.read(range.start, len)?;
@@ -80,7 +79,8 @@ impl Walk<'_> {
         Ok(chunk.nblocks() > 0 && report.is_ok() && (!has_gaps || can_decode()))
     }
 
-    /// The first chunk at or after `first` that others follow up to the end of the file.
+    /// The first chunk at or after `first` from which chunks follow each other up to the end of the
+    /// file.
     fn next_chunk(&self, first: u64) -> io::Result<Option<u64>> {
         let mut at = first;
         while at < self.len {
@@ -103,8 +103,7 @@ impl Walk<'_> {
         Ok(None)
     }
 
-    /// Whether the chunks from `at` on follow each other up to the end, where the last one may be
-    /// cut.
+    /// Whether the chunks from `at` on follow each other up to the end; the last one may be cut.
     fn reaches_end(&self, mut at: u64) -> io::Result<bool> {
         while at < self.len {
             match self.chunk_end(at)? {
@@ -116,7 +115,7 @@ impl Walk<'_> {
     }
 }
 
-/// Where the chunk with this header ends.
+/// The end of the chunk with this header.
 fn stated_end(head: &[u8], at: u64) -> Option<u64> {
     let header = ChunkHeader::parse(head).ok().filter(|header| !header.is_lazy())?;
     Some(at.saturating_add(header.cbytes() as u64))

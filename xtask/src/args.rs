@@ -21,7 +21,7 @@ impl Args {
         Self { words: words.collect() }
     }
 
-    /// The value of `--name`, where it was given.
+    /// The value of `--name`, if it was given.
     pub(crate) fn option<T: FromStr>(&mut self, name: &str) -> Result<Option<T>> {
         let Some(at) = self.words.iter().position(|word| word == name) else { return Ok(None) };
         self.words.remove(at);
@@ -35,7 +35,7 @@ impl Args {
         }
     }
 
-    /// Whether `--name` was given, which takes no value.
+    /// Whether `--name`, an option without a value, was given.
     pub(crate) fn flag(&mut self, name: &str) -> bool {
         let at = self.words.iter().position(|word| word == name);
         at.map(|at| self.words.remove(at)).is_some()
@@ -47,12 +47,12 @@ impl Args {
         Some(self.words.remove(at))
     }
 
-    /// What nobody took, for another program.
+    /// The remaining words, for another program.
     pub(crate) fn into_words(self) -> Vec<String> {
         self.words
     }
 
-    /// Refuses what nobody took.
+    /// Refuses remaining words.
     pub(crate) fn finish(self) -> Result<()> {
         match self.words.first() {
             None => Ok(()),

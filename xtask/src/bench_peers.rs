@@ -1,14 +1,14 @@
 //! `cargo xtask bench-peers`: speed and size against C-Blosc2, side by side in one process.
 //!
-//! Builds `crates/blosc-peers` optimised and gives it the shared library of the wheel that the
-//! oracles use. The machine should be quiet, but need not be: the two sides take turns, so that
-//! ratios hold where times do not. With `--runs 5`, that many processes measure one after another,
-//! and the median of each setting counts. With `--control`, the reference is measured against
-//! itself, which shows what of a ratio is the machine's doing.
+//! Builds `crates/blosc-peers` optimised and gives it the shared library of the oracles' wheel. The
+//! machine should be quiet, but need not be: both sides take turns, so ratios stay right even if
+//! times do not. With `--runs 5`, that many processes measure one after another, and the median of
+//! each setting counts. With `--control`, the reference is measured against itself, which shows the
+//! machine's part of a ratio.
 //!
-//! `--machine NAME` writes what was found, and on what machine, to
+//! `--machine NAME` writes the results and a description of the machine to
 //! `docs/performance/machines/NAME.md`. `--only GROUP,GROUP` measures some groups; with `--keep`,
-//! the rows of the others are those of the run before.
+//! the rows of the other groups come from the previous run.
 
 use std::{path::PathBuf, process::Command};
 
@@ -32,7 +32,7 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     args.finish()?;
     let mut cargo = workspace::cargo();
     cargo.args(["build", "--quiet", "--release", "--package", "blosc-peers"]);
-    // Crates that nothing else needs.
+    // Crates that only this group needs.
     if only.as_deref() == Some("peers") {
         cargo.args(["--features", "rust-peers"]);
     }

@@ -1,9 +1,9 @@
 //! `cargo xtask builds`: the published crates compile in every way in which users build them.
 //!
-//! Each crate with none of its features, with each one alone and with all of them; and the
-//! libraries without C code for targets beside the usual one: 64-bit Arm, 32-bit x86, and
-//! WebAssembly with and without WASI. The standard library of a target is installed by `rustup`
-//! where it is missing.
+//! It builds each crate with none of its features, with each feature alone and with all of them. It
+//! also builds the libraries without C code for other targets: 64-bit Arm, 32-bit x86, and
+//! WebAssembly with and without WASI. `rustup` installs a target's standard library if it is
+//! missing.
 
 use std::process::Command;
 
@@ -15,7 +15,7 @@ use crate::{
     workspace,
 };
 
-/// Targets that are checked beside that of this machine.
+/// Targets to check besides this machine's.
 const TARGETS: [&str; 4] = [
     "aarch64-unknown-linux-gnu",
     "i686-unknown-linux-gnu",
@@ -23,7 +23,7 @@ const TARGETS: [&str; 4] = [
     "wasm32-wasip1",
 ];
 
-/// Crates with programs or heavy optional dependencies, which are checked for this machine only.
+/// Crates with programs or heavy optional dependencies, checked only for this machine.
 const HOST_ONLY: [&str; 3] = ["b2-cli", "b2-program", "blpk"];
 
 #[derive(Deserialize)]

@@ -1,12 +1,13 @@
-//! `cargo xtask contend`: several programs change one file at the same time, and nothing is lost.
+//! `cargo xtask contend`: several programs change one file at the same time, without losing a
+//! change.
 //!
 //! Pairs and groups of `b2` start at once on a copy of a small file of each container, with a
-//! reader beside them: two `b2 append`, an append and a `b2 meta set`, or eight appends. After
-//! each trial the file has to hold what it held before, and each of the changes once; `b2 verify`
-//! has to find nothing; and no program may have failed. The order and the pauses between the
-//! starts are drawn from the seed; what the system makes of them is not, so a failure may take
-//! several runs to come again. Processes of python-blosc2 append beside them to frames of their
-//! own, with the locking of C-Blosc2 on.
+//! reader beside them: two `b2 append`, an append and a `b2 meta set`, or eight appends. After each
+//! trial the file must hold its former content, and each change once; `b2 verify` must find no
+//! fault; and all programs must have succeeded. The seed determines the order and the pauses
+//! between the starts, but not the scheduling of the system, so a failure may take several runs to
+//! recur. Processes of python-blosc2 append to frames of their own, with the locking of C-Blosc2
+//! on.
 
 mod container;
 mod trial;
@@ -118,22 +119,22 @@ fn run_kind(plan: &Plan, folder: &Path, container: &Container, kind: Kind) -> Re
     Ok(counts)
 }
 
-/// Keeps the file of a trial that went wrong, which the next one would replace.
+/// Keeps the file of a failed trial, which the next one would replace.
 fn keep(folder: &Path, container: &Container, kind: Kind) -> Result<()> {
     let kept = folder.join(format!("bad-{}-{}", kind.slug(), container.file));
     Ok(fs::rename(folder.join(container.file), kept)?)
 }
 
-/// What went wrong, of how much.
+/// Numbers of failures and trials.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Counts {
-    /// Changes of programs that succeeded and are not there, or are there twice.
+    /// Changes of successful programs that are missing or occur twice.
     lost: u64,
-    /// Files that `verify` refuses or that hold something else than was written.
+    /// Files that `verify` refuses, or with other content than was written.
     damaged: u64,
     failed_writers: u64,
     failed_readers: u64,
-    /// Programs that read meanwhile; these did not go wrong.
+    /// Readers that ran meanwhile and succeeded.
     nreaders: u64,
 }
 

@@ -1,7 +1,7 @@
-//! `cargo xtask crash`: a change that is interrupted leaves the old state or the new one.
+//! `cargo xtask crash`: an interrupted change leaves the old state or the new one.
 //!
-//! `--originals N` has the killed states, and N draws of each operation, read by the program that
-//! the format comes from as well, where the format allows it.
+//! With `--originals N`, the format's original program also reads the states after kills, and N
+//! drawn states of each operation, if the format allows it.
 
 mod originals;
 

@@ -1,7 +1,8 @@
-//! `cargo xtask damage`: what a bad disk does to a container is noticed, and the rest comes back.
+//! `cargo xtask damage`: damage by a bad disk is noticed, and the undamaged data come back.
 //!
-//! `--flips N` flips N bits in every class of byte that checksums cover; `--sweep` cuts at every
-//! byte and zeroes every page, and does so at `--bytes N` random places of larger samples.
+//! `--flips N` flips N bits in every class of bytes that checksums cover; `--sweep` cuts small
+//! samples at every byte and zeroes their every page, and larger samples at `--bytes N` random
+//! positions.
 
 use core::time::Duration;
 

@@ -1,12 +1,12 @@
-//! `cargo xtask dist`: the archive that a release offers.
+//! `cargo xtask dist`: the archive of a release.
 //!
 //! It holds both programs, manual pages, completions, the JSON schemas, descriptions of the formats
-//! for `file` and for desktops, the README and the licences, in the folders in which they are
-//! installed: unpacked over `/usr/local` or `~/.local` everything is where it is looked for.
+//! for `file` and for desktops, the README and the licences, in the folders of an installation.
+//! Unpacked over `/usr/local` or `~/.local`, all files are found there.
 //!
-//! The programs are linked statically with musl where rustup has that target, so that they run on
-//! any Linux; else they need the glibc of this machine, and the name of the archive says so.
-//! Parquet is in them as long as `b2` stays small.
+//! The programs are linked statically with musl if rustup has that target, so that they run on any
+//! Linux. Otherwise they need the glibc of this machine, which the name of the archive shows. They
+//! include Parquet unless `b2` becomes too large.
 
 mod capi;
 
@@ -22,12 +22,12 @@ use crate::{
     workspace,
 };
 
-/// Bytes that `b2` may have with everything in it.
+/// The most bytes of `b2` with all features.
 const MAX_PROGRAM_NBYTES: u64 = 20_000_000;
 
 const STATIC_TARGET: &str = "x86_64-unknown-linux-musl";
 
-/// Where completions are looked for, with the name of the shell.
+/// The paths of completions, with the name of the shell.
 const COMPLETIONS: [(&str, &str); 4] = [
     ("bash", "share/bash-completion/completions/b2"),
     ("zsh", "share/zsh/site-functions/_b2"),
@@ -35,7 +35,7 @@ const COMPLETIONS: [(&str, &str); 4] = [
     ("nushell", "share/nushell/vendor/autoload/b2.nu"),
 ];
 
-/// What is copied from the sources.
+/// Files copied from the sources.
 const COPIES: [(&str, &str); 7] = [
     ("share/schema", "share/b2/schema"),
     ("share/magic/blosc", "share/b2/magic/blosc"),
@@ -79,7 +79,7 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     report(&folder, &archive)
 }
 
-/// Builds with Parquet, and again without if that made `b2` too large.
+/// Builds with Parquet, and again without if `b2` became too large.
 fn build_with_parquet_if_small(target: &str, commit: &str, date: &str) -> Result<PathBuf> {
     let built = build(target, "parquet", commit, date)?;
     let nbytes = fs::metadata(built.join("b2"))?.len();
@@ -91,7 +91,7 @@ fn build_with_parquet_if_small(target: &str, commit: &str, date: &str) -> Result
     build(target, "", commit, date)
 }
 
-/// Builds both programs without symbols, and returns the folder that they are in.
+/// Builds both programs without symbols, and returns their folder.
 fn build(target: &str, features: &str, commit: &str, date: &str) -> Result<PathBuf> {
     let mut cargo = workspace::cargo();
     cargo.args([
@@ -113,7 +113,7 @@ fn build(target: &str, features: &str, commit: &str, date: &str) -> Result<PathB
     Ok(workspace::target().join(target).join("release"))
 }
 
-/// Puts everything where it is installed.
+/// Puts all files at their paths in an installation.
 fn fill(folder: &Path, built: &Path) -> Result<()> {
     let bin = folder.join("bin");
     fs::create_dir_all(&bin).at(bin.display())?;
@@ -147,7 +147,7 @@ fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     fs::write(path, bytes).at(path.display())
 }
 
-/// The archive, which is the same for the same files.
+/// Makes the archive, byte for byte the same for the same files.
 fn pack(folder: &Path, name: &str, date: &str) -> Result<PathBuf> {
     let archive = folder.with_file_name(format!("{name}.tar.gz"));
     let mut tar = Command::new("tar");
@@ -158,7 +158,7 @@ fn pack(folder: &Path, name: &str, date: &str) -> Result<PathBuf> {
     Ok(archive)
 }
 
-/// What is in it, and its size.
+/// Prints the content and the size of the archive.
 fn report(folder: &Path, archive: &Path) -> Result<()> {
     let mut by_folder = std::collections::BTreeMap::<String, (usize, u64)>::new();
     for file in workspace::files(folder)? {

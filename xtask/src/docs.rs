@@ -1,8 +1,8 @@
-//! `cargo xtask docs`: what is made of documents, and pictures for documents.
+//! `cargo xtask docs`: manual pages made from documents, and pictures for documents.
 //!
-//! Manual pages are made of `docs/formats.md` and `docs/recipes.md` and lie with the program, which
-//! is published without `docs/`. Pictures are drawn by the program itself from files that are made
-//! here, so that they show what users see.
+//! Manual pages are made from `docs/formats.md` and `docs/recipes.md`, and lie with the program,
+//! which is published without `docs/`. The program itself draws the pictures, from files that this
+//! task makes, so they show its real output.
 
 mod roff;
 
@@ -18,16 +18,16 @@ use crate::{
     workspace,
 };
 
-/// Bytes that a picture may have.
+/// The most bytes of a picture.
 const MAX_PICTURE_NBYTES: u64 = 100_000;
 
-/// Document, page, section, and what the page is about.
+/// Document, page, section, and the page's description.
 const PAGES: [(&str, &str, &str, &str); 2] = [
     ("formats.md", "b2-formats", "5", "formats that b2 reads and writes"),
     ("recipes.md", "b2-recipes", "7", "tasks for b2, one command each"),
 ];
 
-/// A picture: its name, the commands that make its files, and the one that draws it.
+/// A picture: its name, the commands that make its files, and the command that draws it.
 struct Picture {
     name: &'static str,
     prepare: &'static [&'static str],
@@ -72,7 +72,7 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     }
 }
 
-/// The pages that are not what the documents make, for `cargo xtask ci`.
+/// The pages that differ from their documents, for `cargo xtask ci`.
 pub(crate) fn stale() -> Result<Vec<String>> {
     let pages = pages()?.into_iter();
     let is_stale = |(path, text): &(PathBuf, String)| {
@@ -131,7 +131,7 @@ fn b2(program: &Path, folder: &Path, line: &str) -> Result<()> {
     workspace::output(&mut command).map(drop)
 }
 
-/// What the pictures show: the sample of the tour, a field with land as NaN, a store.
+/// Makes the files of the pictures: the sample of the tour, a field with land as NaN, a store.
 fn make_files(program: &Path, folder: &Path) -> Result<()> {
     let data = workspace::root().join("testdata");
     for (from, to) in [
@@ -154,7 +154,7 @@ fn make_files(program: &Path, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A sea of 180 x 360 points with waves, and land where there is no value.
+/// A sea of 180 x 360 points with waves, and land without values.
 fn field() -> Vec<u8> {
     let point = |i: u32| {
         let (y, x) = (f64::from(i / 360) / 180.0, f64::from(i % 360) / 360.0);

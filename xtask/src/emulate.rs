@@ -1,6 +1,6 @@
 //! `cargo xtask emulate`: the tests of the libraries on another processor, by QEMU.
 //!
-//! For correctness only: the speed of an emulator says nothing of the processor. Needs
+//! It tests correctness only: the speed of an emulator says nothing about the processor. It needs
 //! `qemu-aarch64` or `qemu-aarch64-static` and `aarch64-linux-gnu-gcc` (Debian: `qemu-user-static`,
 //! `gcc-aarch64-linux-gnu` and `libc6-dev-arm64-cross`); `rustup` installs the standard library.
 
@@ -12,7 +12,7 @@ use crate::{
     workspace,
 };
 
-/// Whose tests are run: all that others depend on.
+/// The tested packages: all that the other crates depend on.
 const PACKAGES: [&str; 10] = [
     "blosc-filters",
     "blosc-codecs",
@@ -25,13 +25,13 @@ const PACKAGES: [&str; 10] = [
     "bcolz-store",
     "b2store",
 ];
-/// They start their own program once more, which the system cannot run without the emulator.
+/// These tests start their own program again, which the system cannot run without the emulator.
 const SKIPPED: [&str; 2] =
     ["processes_take_turns", "a_process_waits_for_another_and_a_killed_one_holds_nothing"];
 const TARGET: &str = "aarch64-unknown-linux-gnu";
 const LINKER: &str = "aarch64-linux-gnu-gcc";
 const EMULATORS: [&str; 2] = ["qemu-aarch64", "qemu-aarch64-static"];
-/// Where the libraries of the target are.
+/// The folder with the libraries of the target.
 const LIBRARIES: &str = "/usr/aarch64-linux-gnu";
 
 pub(crate) fn run(mut args: Args) -> Result<()> {

@@ -1,7 +1,7 @@
-//! `cargo xtask engines`: the joins with engines and the programs of others.
+//! `cargo xtask engines`: the joins with engines and other projects' programs.
 //!
-//! `emulator` installs the S3 of their tests into `target/emulators`. `oracles` lets zarr-python
-//! read arrays that we wrote, and compares our queries with NumPy.
+//! `emulator` installs the S3 server of the tests into `target/emulators`. `oracles` lets
+//! zarr-python read arrays that this workspace wrote, and compares its queries with NumPy's.
 
 use std::{path::Path, process::Command};
 
@@ -33,8 +33,8 @@ fn emulator() -> Result<()> {
     workspace::run(pip.args(["install", "--quiet", "--disable-pip-version-check", EMULATOR]))
 }
 
-/// Takes the programs that the tests have built: a package alone would have other features, and its
-/// engine would be built again.
+/// Uses the programs that the tests have built: a single package would have other features, and
+/// building its engine again would take long.
 fn oracles() -> Result<()> {
     workspace::run(workspace::engines("build").args([
         "--workspace",

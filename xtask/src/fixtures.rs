@@ -1,8 +1,8 @@
 //! `cargo xtask fixtures`: the files under `testdata/*/generated`, written by the oracles.
 //!
-//! The script `xtask/python/fixtures.py` makes the files and describes each in one line; from these
-//! lines come `testdata/manifest.json` and the table in `testdata/README.md`. A review then shows
-//! what changed.
+//! The script `xtask/python/fixtures.py` makes the files and describes each in one line. These
+//! lines become `testdata/manifest.json` and the table in `testdata/README.md`, so that a review
+//! shows the changes.
 
 use std::{fs, process::Stdio};
 
@@ -38,7 +38,7 @@ fn parse(lines: &[u8]) -> Result<Vec<Fixture>> {
     lines.map(|line| Ok(serde_json::from_slice(line)?)).collect()
 }
 
-/// The generated entries are replaced; what came from elsewhere stays.
+/// Replaces the generated entries; entries from elsewhere stay.
 fn merge(old: Manifest, written: Vec<Fixture>) -> Manifest {
     let kept = old.fixtures.into_iter().filter(|fixture| !is_generated(&fixture.file));
     let mut fixtures: Vec<Fixture> = kept.chain(written).collect();
@@ -69,7 +69,7 @@ fn write_manifest(manifest: &Manifest) -> Result<()> {
     fs::write(&path, text).at(path.display())
 }
 
-/// Replaces the table between the two marks of the README; the text around it is written by hand.
+/// Replaces the table between the two marks of the README; the text around it is hand-written.
 fn write_table(manifest: &Manifest) -> Result<()> {
     let path = fixture::path("README.md");
     let text = fs::read_to_string(&path).at(path.display())?;

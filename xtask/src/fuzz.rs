@@ -1,12 +1,12 @@
 //! `cargo xtask fuzz`: the fuzz targets, started from the fixtures.
 //!
-//! Without a target all of them run, for `--seconds` in all; the build then has been checked too.
-//! Each starts from a corpus that is made anew from fixtures and samples, in `fuzz/corpus/seeds`,
-//! from what stands in `fuzz/kept`, and from what earlier runs here have found. `--keep` makes
-//! `fuzz/kept` out of all of these: small inputs that reach what others reach. `--built` runs the
-//! programs that are there. `chunk_peer` compares with libblosc2 where the oracles are
-//! installed, or with that of `BLOSC2_LIBRARY`.
-//! An input that fails is kept in `fuzz/artifacts`; once the cause is mended, it moves to the tests
+//! Without a target it runs all of them, for `--seconds` in total, and so checks their build. Each
+//! starts from a corpus newly made from fixtures and samples, in `fuzz/corpus/seeds`, from
+//! `fuzz/kept`, and from the findings of earlier runs on this machine. `--keep` replaces
+//! `fuzz/kept` by a selection of all these inputs: small ones that reach the same code. `--built`
+//! runs the programs that exist. `chunk_peer` compares with the libblosc2 of the oracles, if they
+//! are installed, or of `BLOSC2_LIBRARY`.
+//! An input that fails is kept in `fuzz/artifacts`; once the cause is fixed, it moves to the tests
 //! of its crate.
 
 mod keep;
@@ -26,10 +26,10 @@ use crate::{
     workspace,
 };
 
-/// The `cargo fuzz` that we install, if there is none.
+/// The version of `cargo fuzz` to install if there is none.
 const CARGO_FUZZ: &str = "0.13.2";
 
-/// A target never needs more memory than this (MiB): decoders have to refuse before they allocate.
+/// The memory limit of a target (MiB): decoders must refuse input before they allocate more.
 const MEMORY: u32 = 1024;
 const ALLOCATION: u32 = 512;
 
@@ -65,7 +65,7 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     failed.into_inner().ok().flatten().map_or(Ok(()), Err::<(), Failure>)
 }
 
-/// Runs one built target and reports how much it did.
+/// Runs one built target and reports the number of its runs.
 fn smoke(tool: &Tool, target: &str, seconds: u64) -> Result<()> {
     let fuzz = folder();
     let (corpus, artifacts) =
@@ -97,7 +97,7 @@ fn smoke(tool: &Tool, target: &str, seconds: u64) -> Result<()> {
     fail(format!("{target}: {}\n{said}", output.status))
 }
 
-/// The folders that a target starts from: fixtures, and what is made for it.
+/// The folders that a target starts from: fixtures, and inputs made for it.
 fn seeds(target: &str) -> Result<Vec<PathBuf>> {
     let folders: &[&str] = match target {
         "frame_sparse" => &[],
@@ -133,7 +133,7 @@ fn folder() -> PathBuf {
 struct Tool {
     program: PathBuf,
     has_nightly: bool,
-    /// The triple of this machine, as in the paths of what is built.
+    /// The triple of this machine, as in the paths of built programs.
     host: String,
 }
 
@@ -149,8 +149,8 @@ impl Tool {
         Ok(Self { program, has_nightly, host: host.to_owned() })
     }
 
-    /// A command of `cargo fuzz`. Where there is no nightly compiler, the stable one is told to be
-    /// one.
+    /// A command of `cargo fuzz`. Without a nightly compiler, a variable makes the stable one
+    /// accept unstable options.
     fn command(&self, name: &str) -> Command {
         let mut command = Command::new(&self.program);
         clean(&mut command).current_dir(workspace::root()).arg(name);
@@ -175,7 +175,7 @@ impl Tool {
     }
 }
 
-/// The installed `cargo fuzz`, or one that is installed for us under `target/tools`.
+/// The installed `cargo fuzz`, or one that this task installs under `target/tools`.
 fn cargo_fuzz() -> Result<PathBuf> {
     let found = Path::new("cargo-fuzz");
     if Command::new(found).arg("--version").output().is_ok_and(|output| output.status.success()) {
@@ -186,7 +186,7 @@ fn cargo_fuzz() -> Result<PathBuf> {
     if !ours.is_file() {
         eprintln!("installing cargo-fuzz {CARGO_FUZZ} in {}", tools.display());
         let mut install = workspace::cargo();
-        // It only starts others, so it need not be fast.
+        // The tool only starts other programs, so it need not be fast.
         install.args([
             "install",
             "--debug",
@@ -202,7 +202,7 @@ fn cargo_fuzz() -> Result<PathBuf> {
     Ok(ours)
 }
 
-/// Takes away what the cargo that runs us has set, so that another toolchain can be chosen.
+/// Removes the variables that the running cargo has set, so that another toolchain can be chosen.
 fn clean(command: &mut Command) -> &mut Command {
     command
         .env_remove("CARGO")

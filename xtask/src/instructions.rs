@@ -1,9 +1,9 @@
-//! `cargo xtask instructions`: how many instructions the hot cases take, against what was noted.
+//! `cargo xtask instructions`: instruction counts of the hot cases, compared with noted ones.
 //!
-//! Time wanders on shared machines, instructions do not: a case that takes more than 3 % more than
-//! noted in `xtask/instructions.txt` fails. They depend on the compiler, so that another version
-//! than the noted one is said and nothing is compared. `update` notes what is counted now. Needs
-//! valgrind; without it there is nothing to do.
+//! Times vary on shared machines, instruction counts do not: a case fails if it takes over 3 % more
+//! than noted in `xtask/instructions.txt`. The counts depend on the compiler, so another version
+//! than the noted one is reported and no count is compared. `update` notes the present counts. It
+//! needs valgrind; without it, it does nothing.
 
 use core::fmt::Write as _;
 use std::{
@@ -19,7 +19,7 @@ use crate::{
     workspace,
 };
 
-/// What `crates/blosc-peers/src/bin/hot_cases.rs` does.
+/// The cases of `crates/blosc-peers/src/bin/hot_cases.rs`.
 const CASES: [&str; 8] = [
     "lz4-shuffle-compress",
     "lz4-shuffle-decompress",
@@ -31,7 +31,7 @@ const CASES: [&str; 8] = [
     "frame-chunk",
 ];
 
-/// How many times the noted count is too much.
+/// The greatest allowed ratio to the noted count.
 const LIMIT: f64 = 1.03;
 
 pub(crate) fn run(mut args: Args) -> Result<()> {
@@ -61,7 +61,7 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     compare(&counts, &noted)
 }
 
-/// As users have it: optimised.
+/// Builds the cases as users get them: optimised.
 fn build() -> Result<PathBuf> {
     let mut cargo = workspace::cargo();
     workspace::run(cargo.args([
@@ -82,7 +82,7 @@ fn compiler() -> Result<String> {
     Ok(String::from_utf8_lossy(&version).trim().to_owned())
 }
 
-/// Instructions of one call: what ten more calls take, so that the start does not count.
+/// Instructions of one call, computed from ten additional calls, so that the start does not count.
 fn count(program: &Path, case: &str) -> Result<u64> {
     let (few, many) = (counted(program, case, 2)?, counted(program, case, 12)?);
     Ok(many.saturating_sub(few) / 10)
@@ -105,10 +105,10 @@ fn counted(program: &Path, case: &str, calls: u32) -> Result<u64> {
     }
 }
 
-/// The number behind `Collected :`.
+/// The number after `Collected :`.
 fn collected(said: &str) -> Option<u64> {
-    let (_, behind) = said.split_once("Collected :")?;
-    behind.split_whitespace().next()?.parse().ok()
+    let (_, after) = said.split_once("Collected :")?;
+    after.split_whitespace().next()?.parse().ok()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]

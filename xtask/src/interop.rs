@@ -1,9 +1,9 @@
-//! `cargo xtask interop`: random data, written by the oracles and read by us, and the
+//! `cargo xtask interop`: random data, written by the oracles and read by this workspace, and the
 //! other way round.
 //!
-//! Every case is drawn from the seed, the kind and its number, so that a difference is reproduced
-//! by the one command that is printed with it. A new original program is an `op` in
-//! `xtask/python/oracle.py` and a row in [`KINDS`].
+//! The seed, the kind and its number determine every case, so the one command that is printed with
+//! a difference reproduces it. A new original program needs an `op` in `xtask/python/oracle.py` and
+//! a row in [`KINDS`].
 
 mod arrays;
 mod bcolz;
@@ -38,7 +38,7 @@ use crate::{
 use case::{Case, Draw, Filters, Scope};
 use oracle::Oracle;
 
-/// One way between an original program and us.
+/// One direction between an original program and this workspace.
 struct Kind {
     name: &'static str,
     /// Cases for each 100 of `--cases`.
@@ -47,16 +47,16 @@ struct Kind {
     run: fn(&mut Bench, &Case) -> Result<Verdict>,
 }
 
-/// What came out of a case that showed no difference.
+/// The result of a case without a difference.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Verdict {
-    /// Both read the same.
+    /// Both read the same data.
     Equal,
-    /// The oracle cannot read what it wrote; we can, and it is the data.
+    /// The oracle cannot read its own output; this workspace reads the right data from it.
     Rescued,
-    /// The oracle cannot read what it wrote, and we say so too.
+    /// The oracle cannot read its own output, and this workspace refuses it too.
     Lost,
-    /// The oracle refuses to write this.
+    /// The oracle refuses to write the data.
     Refused,
     /// The oracle reads the whole, and gets parts of it wrong, as expected.
     Misread,
@@ -121,15 +121,15 @@ const KINDS: &[Kind] = &[
     Kind { name: "bcolz-query", share: 10, scope: CHUNK, run: bcolz::query },
 ];
 
-/// Only with `--parquet`: building the reader of Parquet takes minutes, and pyarrow is no part of
-/// the environment.
+/// Only with `--parquet`: building the reader of Parquet takes minutes, and the environment lacks
+/// pyarrow.
 const PARQUET: Kind =
     Kind { name: "program-parquet", share: 100, scope: CHUNK, run: program::bcolz_parquet };
 
-/// What a case needs besides its parameters; one for each thread.
+/// The tools of a case, one set for each thread.
 struct Bench {
     oracle: Oracle,
-    /// A folder of our own.
+    /// A private folder.
     folder: PathBuf,
     /// The built program.
     b2: PathBuf,
@@ -145,7 +145,7 @@ struct Plan {
     python: PathBuf,
 }
 
-/// Builds `b2` as tests have it, with all checks on, and says where it is.
+/// Builds `b2` as for tests, with all checks on, and returns its path.
 pub(crate) fn build_program() -> Result<PathBuf> {
     program::build(false)
 }
@@ -204,7 +204,7 @@ fn announce(plan: &Plan) -> Result<()> {
     Ok(())
 }
 
-/// All cases of a kind, shared out between threads; the first difference stops all of them.
+/// Runs all cases of a kind in several threads; the first difference stops all of them.
 fn run_kind(kind: &Kind, plan: &Plan, b2: &Path) -> Result<()> {
     let start = Instant::now();
     let tally = Tally::new(plan.numbers(kind));
@@ -234,7 +234,7 @@ fn work(kind: &Kind, plan: &Plan, b2: &Path, job: usize, tally: &Tally) -> Resul
     Ok(std::fs::remove_dir_all(&bench.folder)?)
 }
 
-/// Says which case it is and how to run it alone.
+/// Names a case and prints the command that runs it alone.
 struct Reproduce<'a> {
     kind: &'a Kind,
     plan: &'a Plan,
@@ -246,7 +246,7 @@ impl core::fmt::Display for Reproduce<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         let (kind, seed, number) = (self.kind.name, self.plan.seed, self.number);
         let mut case = self.case.clone();
-        // Long, and never the reason.
+        // Metadata are long, and never the reason.
         case.metalayers
             .iter_mut()
             .chain(&mut case.vlmetalayers)
@@ -257,14 +257,14 @@ impl core::fmt::Display for Reproduce<'_> {
     }
 }
 
-/// Which case is next, and what came out of the others.
+/// The number of the next case, and the results of the others.
 struct Tally {
     next: AtomicU64,
     end: u64,
     stopped: AtomicBool,
     nbytes: AtomicU64,
     counts: [AtomicU64; 5],
-    /// The first case that nobody can read, or `u64::MAX`.
+    /// The first case that neither side can read, or `u64::MAX`.
     lost: AtomicU64,
     failure: Mutex<Option<Failure>>,
 }
@@ -326,7 +326,7 @@ impl Tally {
     }
 }
 
-/// Fails with the first difference between what was `expected` and what was `found`.
+/// Fails with the first difference between `expected` and `found`.
 fn compare(what: &str, expected: &[u8], found: &[u8]) -> Result<()> {
     if expected == found {
         return Ok(());

@@ -1,8 +1,8 @@
 //! `cargo xtask ci`: the invariants of `docs/architecture.md` that a program can check.
 //!
-//! Each check looks at the manifests or at the sources and returns its findings, one line each; the
-//! task fails when there is any. Sources are looked at after comments and literals were blanked
-//! (see [`source`]), and without their `mod tests`, where the rule is about what users get.
+//! Each check reads the manifests or the sources and returns its findings, one line each; the task
+//! fails if there are any. Comments and literals in sources are blanked first (see [`source`]).
+//! Rules about the product leave out `mod tests`.
 
 mod layers;
 mod names;
@@ -22,7 +22,7 @@ use crate::{
 };
 use source::Source;
 
-/// What is wrong, beginning with the place.
+/// A fault, beginning with its position.
 type Finding = String;
 
 struct Check {
@@ -105,7 +105,7 @@ fn testdata() -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// A stale one would be changed by the first build.
+/// The next build would change a stale lock file.
 fn lock_files() -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for manifest in ["Cargo.toml", "fuzz/Cargo.toml", "engines/Cargo.toml", "python/Cargo.toml"] {
@@ -126,7 +126,7 @@ fn lock_files() -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// Left behind by a test whose snapshot differed.
+/// Files left by a test whose snapshot differed.
 fn pending_snapshots() -> Result<Vec<Finding>> {
     let files = workspace::files(&workspace::root().join("crates"))?;
     let is_pending = |name: &str| name.ends_with(".pending-snap") || name.ends_with(".snap.new");

@@ -1,7 +1,7 @@
 //! Development tasks: `cargo xtask TASK [OPTIONS]`.
 //!
-//! One table of tasks; each is a function in the module of its name. What CI runs is here too, so
-//! that a contributor can run all of it.
+//! One table has all tasks; each is a function in the module of its name. The stages of CI are
+//! tasks too, so a contributor can run all of it.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]

@@ -1,10 +1,10 @@
-//! `cargo xtask memory`: the program works in bounded memory, whatever the size of its input.
+//! `cargo xtask memory`: the program works in bounded memory, for inputs of any size.
 //!
 //! A file and a pipe of `--mib` MiB go through `b2 compress`, `verify`, `cat` and `decompress` with
-//! default settings, and the file becomes the rows of a table of a store. What comes back has to be
-//! what went in, and the greatest resident set of each process has to stay below `--limit` MiB. The
-//! program is built for it, as users have it, unless `--program` names one. Needs Linux, which says
-//! how large that was.
+//! default settings, and the file becomes the rows of a table of a store. The output must equal the
+//! input, and the greatest resident set of each process must stay below `--limit` MiB. The task
+//! builds the program as users get it, unless `--program` names one. It needs Linux, which reports
+//! the resident set.
 
 use core::time::Duration;
 use std::{
@@ -38,7 +38,7 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     result
 }
 
-/// As users have it: optimised.
+/// Builds the program as users get it: optimised.
 fn build() -> Result<PathBuf> {
     let mut cargo = workspace::cargo();
     workspace::run(cargo.args([
@@ -57,7 +57,7 @@ struct Bench {
     b2: PathBuf,
     folder: PathBuf,
     data: Stream,
-    /// MiB.
+    /// The limit (MiB).
     limit: u64,
 }
 
@@ -166,13 +166,13 @@ impl Output<'_> {
     }
 }
 
-/// The outcome of a thread that may have had nothing to do.
+/// The outcome of a thread that may have had no work.
 fn joined(thread: thread::ScopedJoinHandle<'_, Option<Result<()>>>) -> Result<()> {
     thread.join().ok().flatten().unwrap_or(Ok(()))
 }
 
 /// The greatest resident set of `child` until it ends (MiB). The kernel keeps the maximum; only
-/// what is new in the last two milliseconds is missed.
+/// growth in the last two milliseconds is missed.
 fn watch(child: &mut Child) -> Result<u64> {
     let status = Path::new("/proc").join(child.id().to_string()).join("status");
     let mut peak = 0;
@@ -189,8 +189,8 @@ fn high_water(status: &str) -> Option<u64> {
     line.trim().strip_suffix(" kB")?.parse().ok()
 }
 
-/// Data of any length: one piece over and over, each time with another mark in it, so that nothing
-/// can be left out or come twice unnoticed.
+/// Data of any length: one piece repeated, each time with another mark in it, so that a missing or
+/// repeated piece is noticed.
 struct Stream {
     piece: Vec<u8>,
     nbytes: u64,
@@ -229,7 +229,7 @@ impl Stream {
         Ok(sink.flush()?)
     }
 
-    /// Reads `source` to its end; it has to give the same bytes.
+    /// Reads `source` to its end and compares it with these bytes.
     fn compare(&self, source: &mut dyn Read) -> Result<()> {
         let mut found = vec![0; PIECE];
         let mut at = 0_u64;

@@ -1,5 +1,5 @@
-//! `cargo xtask mutate`: sound chunks and containers, damaged, and everything done to them that a
-//! reader can do.
+//! `cargo xtask mutate`: damages sound chunks and containers, and applies every operation of a
+//! reader.
 
 #[cfg(feature = "commands")]
 mod commands;
@@ -39,7 +39,7 @@ fn run_commands(args: Args) -> Result<()> {
     commands::run(args)
 }
 
-/// Builds the task with `b2` in it, and for speed, as users have it.
+/// Builds the task with `b2` in it, optimised as users get it.
 #[cfg(not(feature = "commands"))]
 fn run_commands(args: Args) -> Result<()> {
     let mut cargo = workspace::cargo();

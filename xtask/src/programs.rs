@@ -1,19 +1,19 @@
-//! `cargo xtask bench-programs`: whole programs side by side, from the shell's point of view.
+//! `cargo xtask bench-programs`: whole programs side by side, run from the shell.
 //!
-//! Each compresses one file and decompresses it again, in turns, `--rounds` times. The best time of
-//! each counts, with the processor time (user and system, all threads) of that run. What comes back
-//! is compared with what went in. Programs that are not installed are left out. Files are in
-//! `--folder`: a RAM disk keeps the disk out of it.
+//! Each program compresses one file and decompresses it again, in turns, `--rounds` times. The best
+//! time of each counts, with the processor time (user and system, all threads) of that run. The
+//! output is compared with the input. Programs that are not installed are left out. Files are in
+//! `--folder`: with a RAM disk, the disk does not count.
 //!
 //! - `bloscpack`: the benchmark of Bloscpack's README, `numpy.linspace(0, 100, 200_000_000)` as raw
 //!   float64.
-//! - `frames`: a random walk of int32, as sensors deliver it. C-Blosc2 takes part as a C program
-//!   over the library of the wheel (`xtask/c/blosc2_frame.c`, if there is a C compiler), as the
-//!   start of Python takes longer than a small file; HDF5 and Zarr if `h5py` and `hdf5plugin`, or
-//!   `zarrs` (the codecs of zarrs for zarr-python, with C-Blosc) are installed in the environment
-//!   of the oracles.
+//! - `frames`: a random walk of int32, like the data of sensors. C-Blosc2 takes part as a C program
+//!   with the wheel's library (`xtask/c/blosc2_frame.c`, if there is a C compiler), since Python
+//!   takes longer to start than a small file. HDF5 and Zarr take part if the environment of the
+//!   oracles has `h5py` and `hdf5plugin`, or `zarrs` (the codecs of zarrs for zarr-python, with
+//!   C-Blosc).
 //!
-//! Needs Linux, which says how much time children took.
+//! It needs Linux, which reports the processor time of child processes.
 
 use std::{
     fs::{self, File},
@@ -55,17 +55,18 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     result
 }
 
-/// A file and who compresses it.
+/// A file and the programs that compress it.
 struct Subject {
     nbytes: u64,
     write: fn(&mut dyn Write, u64) -> Result<()>,
     programs: &'static [Program],
 }
 
-/// How a program is called in a folder with `data`: to make `packed` of it, and `back` of that.
+/// The commands of a program in a folder with `data`: to make `packed` from it, and `back` from
+/// that.
 struct Program {
     name: &'static str,
-    /// The program that must be there.
+    /// The program that must be installed.
     needs: &'static str,
     compress: &'static str,
     decompress: &'static str,
@@ -255,7 +256,7 @@ fn walk(sink: &mut dyn Write, nbytes: u64) -> Result<()> {
     Ok(())
 }
 
-/// Builds the C program over the library of python-blosc2; `None` if there is no C compiler.
+/// Builds the C program with python-blosc2's library; `None` if there is no C compiler.
 fn c_program(python: &Path, folder: &Path) -> Result<Option<PathBuf>> {
     const PRINT: &str = "import blosc2, os; print(os.path.dirname(blosc2.__file__))";
     let package = workspace::output(Command::new(python).args(["-c", PRINT]))?;
@@ -272,11 +273,11 @@ fn c_program(python: &Path, folder: &Path) -> Result<Option<PathBuf>> {
     Ok(Some(program))
 }
 
-/// Where it happens.
+/// The folder and the programs.
 struct Bench {
     folder: PathBuf,
     python: PathBuf,
-    /// C-Blosc2 as a program.
+    /// The C program with C-Blosc2.
     c_program: Option<PathBuf>,
 }
 
@@ -334,7 +335,7 @@ impl Bench {
         is_there
     }
 
-    /// Whether Python finds these modules; what it says of others is not for the reader.
+    /// Whether Python finds these modules; its messages about others are dropped.
     fn imports(&self, modules: &str) -> std::io::Result<ExitStatus> {
         let code = format!("import {modules}");
         Command::new(&self.python).args(["-c", &code]).stderr(Stdio::null()).status()
@@ -359,7 +360,7 @@ impl Bench {
         Ok(Time { wall: start.elapsed().as_secs_f64(), processor: children()? - before })
     }
 
-    /// A line for the shell, where our programs come first and `$py` runs those of Python.
+    /// A line for the shell, with this workspace's programs first and `$py` for Python's.
     fn shell(&self, line: &str) -> Command {
         let ours = workspace::target().join("release");
         let path = std::env::var_os("PATH").unwrap_or_default();
@@ -380,7 +381,7 @@ impl Bench {
         shell
     }
 
-    /// How busy the machine is with others, too.
+    /// The load of the machine, including other programs.
     fn load(&self) -> String {
         let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
         load.split(' ').take(3).collect::<Vec<_>>().join(" ")
@@ -402,7 +403,8 @@ impl Best {
 fn children() -> Result<f64> {
     const TICKS: f64 = 100.0;
     let stat = fs::read_to_string("/proc/self/stat").at("/proc/self/stat")?;
-    // Behind the name, which may hold anything: state, and 12 numbers before those of the children.
+    // The fields after the name, which may contain anything: state, and 12 numbers before those of
+    // the children.
     let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields).split_whitespace();
     let times: Vec<f64> = fields.skip(13).take(2).filter_map(|field| field.parse().ok()).collect();
     if times.len() == 2 {
@@ -425,7 +427,7 @@ fn nbytes_of(path: &Path) -> Result<u64> {
     Ok(sum)
 }
 
-/// Both files have the same bytes.
+/// Checks that both files have the same bytes.
 fn compare_files(a: &Path, b: &Path) -> Result<()> {
     let (mut a, mut b) = (File::open(a)?, File::open(b)?);
     if a.metadata()?.len() != b.metadata()?.len() {

@@ -1,8 +1,8 @@
 //! `cargo xtask python`: the Python package: lints, the wheels, their stubs and their tests.
 //!
-//! The environment is `target/python-env`, the extension module is built under `target/python`, the
-//! program of the wheel `blosckit-cli` where the workspace builds it. `cargo xtask python bench`
-//! builds an optimised wheel instead, and measures it beside the packages of others.
+//! The environment is `target/python-env`. The extension module is built under `target/python`, the
+//! program of the wheel `blosckit-cli` in the workspace's own target folder. `cargo xtask python
+//! bench` builds an optimised wheel instead, and measures it beside other packages.
 
 use std::{
     fs,
@@ -57,7 +57,7 @@ impl Package {
         workspace::run(self.python().arg("tests/zarr_suite.py").arg(archive))
     }
 
-    /// Builds the extension module without optimisation, and puts the package where it is found.
+    /// Builds the extension module without optimisation, and installs the package for the tests.
     fn install_editable(&self) -> Result<()> {
         let mut maturin = self.module("maturin");
         maturin.args(["develop", "--quiet"]);
@@ -65,7 +65,7 @@ impl Package {
         workspace::run(maturin.env("CARGO_TARGET_DIR", workspace::target().join("python")))
     }
 
-    /// The wheel with the program, built as the tests of the workspace build it.
+    /// Installs the wheel with the program, built as for the workspace's tests.
     fn install_program(&self) -> Result<()> {
         let cli = self.folder.join("cli");
         let wheel = self.wheel(&cli, "dev", &workspace::target())?;
@@ -73,7 +73,7 @@ impl Package {
         workspace::run(self.module("pip").args(options).arg(wheel))
     }
 
-    /// Measures an optimised build, which does not take the place of the one that is tested.
+    /// Measures an optimised build, which does not replace the tested one.
     fn bench(&self, rounds: Option<u32>) -> Result<()> {
         let built = workspace::target().join("python");
         let wheel = self.wheel(&self.folder, "release", &built)?;
@@ -114,7 +114,7 @@ impl Package {
     }
 }
 
-/// The cargo for the workspace of the package.
+/// The cargo command for the workspace of the package.
 fn cargo(task: &str) -> Command {
     let mut cargo = workspace::cargo();
     cargo.args([task, "--manifest-path", "python/Cargo.toml"]);

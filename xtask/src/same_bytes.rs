@@ -1,10 +1,10 @@
 //! `cargo xtask same-bytes --before B2`: two builds of `b2` write the same bytes.
 //!
-//! A change of structure or names must not change what is written. Both programs run the same
-//! commands, each in a folder of its own with the same inputs, and the folders are compared file by
+//! A change of structure or names must not change the written bytes. Both programs run the same
+//! commands, each in a separate folder with the same inputs, and the folders are compared file by
 //! file: frames, sparse frames, arrays, Bloscpack files, bare chunks, bcolz directories, `.npy` and
 //! text, new ones and changed ones, over all codecs, filters and levels. `--before` is the program
-//! of an earlier commit; `--after` is the one to check, built from the sources unless it is given.
+//! of an earlier commit; `--after` is the program to check, built from the sources by default.
 
 use std::{
     collections::BTreeMap,
@@ -50,7 +50,7 @@ fn build() -> Result<PathBuf> {
     Ok(workspace::target().join("debug").join("b2"))
 }
 
-/// Commands that are run one after another in one folder.
+/// Commands to run one after another in one folder.
 type Case = Vec<String>;
 
 fn cases() -> Vec<Case> {
@@ -108,7 +108,7 @@ fn commands(words: &[&str]) -> Case {
     words.iter().map(|words| (*words).to_owned()).collect()
 }
 
-/// All files that a case leaves, and what each command printed.
+/// All files that a case leaves, and the output of each command.
 fn outcome(program: &Path, case: &Case, folder: &Path) -> Result<BTreeMap<String, Vec<u8>>> {
     let _ = fs::remove_dir_all(folder);
     fs::create_dir_all(folder).at(folder.display())?;
@@ -147,7 +147,7 @@ fn inputs(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The first file that is not the same.
+/// The first file that differs.
 fn difference(old: &BTreeMap<String, Vec<u8>>, new: &BTreeMap<String, Vec<u8>>) -> Option<String> {
     let names = old.keys().chain(new.keys());
     let name = names.into_iter().find(|name| old.get(*name) != new.get(*name))?;

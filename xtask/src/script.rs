@@ -1,5 +1,5 @@
-//! A process of one of our Python scripts that answers lines: starting Python takes far longer than
-//! what it answers.
+//! A process with one of the Python scripts that answers lines: starting Python takes far longer
+//! than answering.
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -41,7 +41,7 @@ impl Script {
         Ok(Self { pipes: Arc::new(Mutex::new(pipes)) })
     }
 
-    /// What follows `ok` in the answer to a request of two words; any other answer is an error.
+    /// The text after `ok` in the answer to a request of two words; any other answer is an error.
     pub(crate) fn ask(
         &self,
         first: impl core::fmt::Display,
@@ -61,7 +61,7 @@ impl Script {
 
 impl Drop for Pipes {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The process may have ended already.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

@@ -1,4 +1,4 @@
-//! `cargo xtask check` and `cargo xtask stages`: all that is asked of a change, in one table.
+//! `cargo xtask check` and `cargo xtask stages`: all checks of a change, in one table.
 //!
 //! ```text
 //! check    before a commit: format, invariants, lints, tests                  5 minutes
@@ -6,9 +6,9 @@
 //! night    each night, `.ci/nightly`: everything, long, with a new seed       hours
 //! ```
 //!
-//! A tier runs the stages of the tiers before it too. A stage that looks at other files than those
-//! of the change is left out, except at night ([`changes`]). All stages run, also after one that
-//! failed; then a table says how long each took, and which tests were the slowest ([`times`]).
+//! A tier runs the stages of the earlier tiers too. Except at night, a stage is left out if the
+//! change has none of its files ([`changes`]). All stages run, even after one that failed; then a
+//! table shows the time of each, and the slowest tests ([`times`]).
 
 mod changes;
 mod command;
@@ -30,7 +30,7 @@ use table::{STAGES, Stage, Tier};
 enum Outcome {
     Passed(Duration),
     Failed(Duration),
-    /// The change has no file that it looks at.
+    /// The change has none of the stage's files.
     NotNeeded,
 }
 
@@ -128,7 +128,7 @@ fn report(outcomes: &[(&Stage, Outcome)]) -> Result<()> {
     Ok(())
 }
 
-/// One for ever, so that a change is judged by its own doing; the date at night.
+/// A constant, so that only the change itself affects the result; the date at night.
 fn seed(tier: Tier) -> Result<u64> {
     if tier != Tier::Night {
         return Ok(1);

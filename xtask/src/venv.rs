@@ -11,9 +11,9 @@ use crate::{
     workspace,
 };
 
-/// The interpreter that has the oracles: `chosen` where given, else the one of our own
-/// environment, which is made on first use and again whenever `xtask/python/requirements.txt`
-/// changes.
+/// The interpreter with the oracles: `chosen` if given, otherwise that of this workspace's
+/// environment. The environment is made on first use and again whenever
+/// `xtask/python/requirements.txt` changes.
 pub(crate) fn python(chosen: Option<PathBuf>) -> Result<PathBuf> {
     if let Some(python) = chosen {
         return Ok(python);
@@ -35,12 +35,12 @@ pub(crate) fn made(name: &str, requirements: &Path) -> Result<PathBuf> {
     Ok(python)
 }
 
-/// The folder with our Python scripts.
+/// The folder with the Python scripts.
 pub(crate) fn scripts() -> PathBuf {
     workspace::root().join("xtask/python")
 }
 
-/// A command that runs one of our scripts, without leaving byte code beside it.
+/// A command that runs one of the Python scripts, without leaving byte code beside it.
 pub(crate) fn script(python: &Path, name: &str) -> Command {
     let mut command = Command::new(python);
     command.arg("-B").arg(scripts().join(name)).current_dir(workspace::root());

@@ -1,4 +1,4 @@
-//! Where things are, and running other programs.
+//! Paths of the workspace, and running other programs.
 
 use std::{
     ffi::OsStr,
@@ -21,7 +21,7 @@ pub(crate) fn relative(path: &Path) -> String {
     path.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
 }
 
-/// The folder for everything that is built; never tracked.
+/// The folder for all build output; never tracked.
 pub(crate) fn target() -> PathBuf {
     match std::env::var_os("CARGO_TARGET_DIR") {
         Some(dir) => root().join(dir),
@@ -29,14 +29,14 @@ pub(crate) fn target() -> PathBuf {
     }
 }
 
-/// The cargo that runs us.
+/// The cargo that runs this program.
 pub(crate) fn cargo() -> Command {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.current_dir(root());
     cargo
 }
 
-/// The cargo for the workspace of the engines, which is built beside the other.
+/// The cargo for the workspace of the engines, which has its own target folder.
 pub(crate) fn engines(task: &str) -> Command {
     let mut cargo = cargo();
     cargo.args([task, "--manifest-path", "engines/Cargo.toml"]);
@@ -52,13 +52,13 @@ pub(crate) fn host() -> Result<String> {
     host.map_or_else(|| fail("rustc -vV names no host"), |host| Ok(host.to_owned()))
 }
 
-/// Runs `command` to its end with our own output; its failure is ours.
+/// Runs `command` to its end with this program's output; its failure is this program's.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let status = command.status().at(describe(command))?;
     if status.success() { Ok(()) } else { fail(format!("{}: {status}", describe(command))) }
 }
 
-/// Runs `command` and returns what it printed.
+/// Runs `command` and returns its output.
 pub(crate) fn output(command: &mut Command) -> Result<Vec<u8>> {
     let output = command.output().at(describe(command))?;
     if output.status.success() {
@@ -68,7 +68,7 @@ pub(crate) fn output(command: &mut Command) -> Result<Vec<u8>> {
     fail(format!("{}: {}\n{}", describe(command), output.status, said.trim_end()))
 }
 
-/// The command as one would type it.
+/// The command as typed in a shell.
 pub(crate) fn describe(command: &Command) -> String {
     let words = core::iter::once(command.get_program()).chain(command.get_args());
     words.map(OsStr::to_string_lossy).collect::<Vec<_>>().join(" ")
@@ -95,7 +95,7 @@ pub(crate) fn size(dir: &Path) -> Result<u64> {
     sizes.sum()
 }
 
-/// Removes a file or a directory, if it is there.
+/// Removes a file or a directory, if it exists.
 pub(crate) fn remove(path: &Path) -> Result<()> {
     if path.is_dir() {
         fs::remove_dir_all(path)?;

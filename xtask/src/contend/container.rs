@@ -11,7 +11,7 @@ use crate::{
     workspace,
 };
 
-/// Bytes of what one program appends: four numbers, or a row of a table.
+/// Bytes that one program appends: four numbers, or a row of a table.
 pub(super) const RECORD_NBYTES: usize = 16;
 
 /// One format of `b2 append`.
@@ -21,10 +21,10 @@ pub(super) struct Container {
     pub(super) file: &'static str,
     is_table: bool,
     /// Whether python-blosc2 appends to it, too. Its chunks are as long as a record, since C-Blosc2
-    /// appends nothing to a chunk that is shorter than the others.
+    /// cannot append to a chunk that is shorter than the others.
     pub(super) is_for_python: bool,
     /// The key of the value that `b2` appends to, in a store. Programs of python-blosc2 then add
-    /// values of their own, whose keys are `/1` and up.
+    /// other values, with the keys `/1` and up.
     pub(super) key: &'static str,
     /// The runs of `b2` that make it, word by word.
     steps: &'static [&'static str],
@@ -136,7 +136,7 @@ pub(super) const CONTAINERS: &[Container] = &[
         key: "",
         steps: &["compress -qf -t4 -z16 base.raw -o x.b2frame", "convert -qf x.b2frame T.sframe"],
     },
-    // An archive knows no lock of python-blosc2.
+    // Archives do not use the lock of python-blosc2.
     Container {
         name: "b2d-python",
         file: "T.b2d",
@@ -151,7 +151,7 @@ pub(super) const CONTAINERS: &[Container] = &[
 ];
 
 impl Container {
-    /// Makes the file of every trial in `folder`, and what the programs append.
+    /// Makes the file of every trial in `folder`, and the records that programs append.
     pub(super) fn make(&self, b2: &Path, folder: &Path) -> Result<()> {
         fs::write(folder.join("base.raw"), base_data())?;
         fs::write(folder.join("base.csv"), "id,price\n1,2.5\n2,3.5\n")?;
@@ -172,7 +172,7 @@ impl Container {
         fs::rename(folder.join(self.file), &base).at(base.display())
     }
 
-    /// A new copy of the file, and where it is.
+    /// Makes a new copy of the file, and returns its path.
     pub(super) fn copy(&self, folder: &Path) -> Result<PathBuf> {
         let path = folder.join(self.file);
         remove(&path)?;
@@ -180,17 +180,17 @@ impl Container {
         Ok(path)
     }
 
-    /// What `b2` appends to and reads, as its command line names it.
+    /// The target of `b2 append` and the reader, as on their command lines.
     pub(super) fn target(&self, path: &Path) -> PathBuf {
         format!("{}{}", path.display(), self.key).into()
     }
 
-    /// What the program of number `mark` appends, as the file that `b2 append` reads.
+    /// The file with the record that the program of number `mark` appends.
     pub(super) fn input(&self, folder: &Path, mark: usize) -> PathBuf {
         folder.join(format!("{mark}.{}", if self.is_table { "csv" } else { "raw" }))
     }
 
-    /// The same as `b2 cat` prints it.
+    /// The record of number `mark`, as `b2 cat` prints it.
     pub(super) fn record(&self, mark: usize) -> Vec<u8> {
         let number = u8::try_from(mark).unwrap_or(0);
         match self.is_table {
@@ -199,7 +199,7 @@ impl Container {
         }
     }
 
-    /// What `b2 cat` prints before any program appended something.
+    /// The output of `b2 cat` before the first append.
     pub(super) fn base(&self) -> Vec<u8> {
         if !self.is_table {
             return base_data();
@@ -232,7 +232,7 @@ fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Removes a file or directory that may not be there.
+/// Removes a file or directory that may be missing.
 fn remove(path: &Path) -> Result<()> {
     let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
     match removed {

@@ -1,4 +1,4 @@
-//! One file, the programs that change it at once, and what is left.
+//! One file, the programs that change it at once, and the result.
 
 use core::{fmt, time::Duration};
 use std::{
@@ -18,12 +18,12 @@ use crate::{
     script::Script,
 };
 
-/// Longer than any trial takes, however busy the machine is (s).
+/// Longer than any trial takes, even on a busy machine (s).
 const LOCK_TIMEOUT: &str = "600";
 /// The longest pause between two starts: about what one change takes (us).
 const MAX_PAUSE_MICROS: u64 = 4000;
 
-/// Which programs start at once.
+/// The programs that start at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Two appends.
@@ -61,7 +61,7 @@ impl Kind {
         }
     }
 
-    /// How many programs append; their marks are 1 and up.
+    /// The number of programs that append; their marks are 1 and up.
     fn nappends(self) -> usize {
         match self {
             Self::Appends | Self::PythonPair => 2,
@@ -70,7 +70,7 @@ impl Kind {
         }
     }
 
-    /// How many of them are python-blosc2.
+    /// The number of them that are python-blosc2.
     pub(super) fn npython(self) -> usize {
         match self {
             Self::PythonPair => 1,
@@ -102,11 +102,11 @@ pub(super) struct Trial<'a> {
     pub(super) number: u64,
 }
 
-/// What a program was started for.
+/// The task of a program.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
     Append(usize),
-    /// By python-blosc2.
+    /// An append by python-blosc2.
     PythonAppend(usize),
     Meta,
     Cat,
@@ -114,13 +114,13 @@ enum Role {
 }
 
 impl Trial<'_> {
-    /// What went wrong, and what the programs said to it.
+    /// Runs the trial; returns the failures, and the error messages of the programs.
     pub(super) fn run(&self) -> Result<(Counts, String)> {
         let target = self.container.copy(self.folder)?;
         let mut draw = XorShift32::new(self.draw_seed());
         let mut programs = Vec::new();
         for role in self.roles(&mut draw) {
-            // Half of the programs start at once with the one before.
+            // Half of the programs start without a pause.
             if draw.below(2) == 0 {
                 thread::sleep(Duration::from_micros(draw.below(MAX_PAUSE_MICROS)));
             }
@@ -167,7 +167,7 @@ impl Trial<'_> {
         roles
     }
 
-    /// Starts a program, and a thread that reads all that it says: with a full pipe it would keep
+    /// Starts a program, and a thread that reads all of its output: with a full pipe it would keep
     /// its lock.
     fn start_thread(&self, role: Role, target: &Path) -> Result<JoinHandle<Done>> {
         if let Role::PythonAppend(mark) = role
@@ -256,7 +256,7 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// The marks after the base, in their order; `None` where anything else is found.
+    /// The marks after the base, in their order; `None` if other bytes are found.
     fn marks(&self, content: &[u8]) -> Option<Vec<usize>> {
         let added = content.strip_prefix(self.container.base().as_slice())?;
         let marks = added.chunks(RECORD_NBYTES).map(|record| {
@@ -266,7 +266,7 @@ impl Trial<'_> {
     }
 }
 
-/// How a program ended.
+/// The end of a program.
 enum Done {
     Program(std::io::Result<Output>),
     Python(core::result::Result<(), String>),

@@ -1,4 +1,4 @@
-//! States of interrupted changes, read by the programs that the formats come from.
+//! States of interrupted changes, read by the formats' original programs.
 
 use std::{
     fs,
@@ -13,7 +13,7 @@ use crate::{
     venv, workspace,
 };
 
-/// A process that reads, and the folder for what it reads.
+/// A process that reads, and the folder for its output.
 pub(super) struct Originals {
     script: Script,
     folder: PathBuf,
@@ -29,13 +29,13 @@ impl Originals {
 }
 
 impl Other for Originals {
-    /// A Bloscpack file has its offsets before its data, and a table of bcolz a length for each
-    /// column.
+    /// Whether the original can read the states of an operation. A Bloscpack file has its offsets
+    /// before its data, and a table of bcolz a length for each column.
     fn can_read(&self, container: &str, operation: &str) -> bool {
         match container {
             "blp" => operation == "metadata",
             "ctable" => false,
-            // These read the store that is copied, which does not change.
+            // These operations only read the store, which does not change.
             "b2z" | "b2d" | "b2e" => {
                 !matches!(operation, "pack" | "unpack" | "copy into one frame")
             }
@@ -62,7 +62,7 @@ impl Other for Originals {
 
 impl Drop for Originals {
     fn drop(&mut self) {
-        // Below `target`, where it does no harm.
+        // The folder lies below `target`, where it does no harm.
         let _ = fs::remove_dir_all(&self.folder);
     }
 }

@@ -1,6 +1,6 @@
-//! `cargo xtask dist --capi`: the C libraries, in the folders in which they are installed.
+//! `cargo xtask dist --capi`: the C libraries, in the folders of an installation.
 //!
-//! The headers are those of C-Blosc, which a program that is built already has no need of.
+//! The headers are those of C-Blosc, which existing programs do not need.
 
 use std::{
     fs,
@@ -14,10 +14,10 @@ use crate::{
     workspace,
 };
 
-/// A library, with the release whose place it takes.
+/// A library, with the release that it replaces.
 struct Library {
     name: &'static str,
-    /// As CMake knows it.
+    /// CMake's name of the library.
     package: &'static str,
     version: &'static str,
     soname: &'static str,
@@ -47,7 +47,7 @@ const BLOSC2: Library = Library {
     build: capi::build_blosc2,
 };
 
-/// The older one first: the build of the newer one stays.
+/// The older one comes first, so that the build of the newer one stays.
 const LIBRARIES: [Library; 3] = [
     BLOSC,
     Library { version: "2.23.1", soname: capi::OLDER, is_current: false, ..BLOSC2 },
@@ -88,7 +88,7 @@ impl Library {
         write(&cmake, self.cmake().as_bytes())
     }
 
-    /// Where it lies says where the library is: the folder may be moved.
+    /// The file for pkg-config. Its own path gives the library's, so the folder may be moved.
     fn pkg_config(&self) -> String {
         let Self { name, version, description, .. } = self;
         format!(

@@ -1,12 +1,12 @@
-//! Markdown of our documents as the body of a manual page.
+//! Conversion of a document's Markdown to the body of a manual page.
 //!
-//! What stands in `docs/` is all that is known: headings, paragraphs, lists, tables, fenced blocks,
-//! and inside of lines code, bold text and links. The title line of the page is not part of it: the
-//! program puts it in front, with the version.
+//! It knows only the constructs in `docs/`: headings, paragraphs, lists, tables, fenced blocks, and
+//! code, bold text and links inside of lines. It leaves out the title line: the program adds it,
+//! with the version.
 
 use core::fmt::Write as _;
 
-/// The sections of a page called `name`, which is about `about`.
+/// The sections of a page called `name`, described by `about`.
 pub(super) fn page(name: &str, about: &str, markdown: &str) -> String {
     let mut page = Page { text: String::new(), paragraph: String::new(), rows: 0 };
     let name = name.replace('-', "\\-");
@@ -78,13 +78,13 @@ impl Page {
         }
     }
 
-    /// A row of a table: the first cell with what it is about.
+    /// A row of a table: the first cell, and the others as its description.
     fn row(&mut self, line: &str) {
         self.rows += 1;
         if self.rows <= 2 {
             return;
         }
-        // One with a backslash is a character of a cell.
+        // A bar with a backslash belongs to a cell.
         let line = line.replace("\\|", "\0");
         let cells = line.trim_matches('|').split('|');
         let cells: Vec<String> =
@@ -97,13 +97,13 @@ impl Page {
     }
 }
 
-/// A text in which roff sees no request and no escape.
+/// Text with roff's requests and escapes masked.
 fn escaped(text: &str) -> String {
     let text = text.replace('\\', "\\e").replace('-', "\\-").replace('\'', "\\(aq");
     text.replace('^', "\\(ha").replace('~', "\\(ti").replace('`', "\\(ga")
 }
 
-/// The same where it begins a line.
+/// A line whose first character is masked if it would be a request.
 fn guarded(line: &str) -> String {
     if line.starts_with(['.', '\'']) { format!("\\&{line}") } else { line.to_owned() }
 }

@@ -1,4 +1,4 @@
-//! The inputs that stand in the repository.
+//! The inputs kept in the repository.
 
 use std::{
     fs,
@@ -12,19 +12,20 @@ use crate::{
     workspace,
 };
 
-/// Inputs of a target that are kept: some of each size.
+/// The most inputs kept for a target: some of each size.
 const MAX_INPUTS: usize = 48;
 
-/// The longest of them, and all of a target together (bytes).
+/// The most bytes of one input, and of all inputs of a target.
 const MAX_INPUT_NBYTES: usize = 2 << 10;
 const MAX_TARGET_NBYTES: usize = 24 << 10;
 
-/// Where the inputs of a target are kept.
+/// The folder of a target's kept inputs.
 pub(super) fn folder_of(target: &str) -> PathBuf {
     folder().join("kept").join(target)
 }
 
-/// Replaces the kept inputs of a target by the smallest that reach what all known inputs reach.
+/// Replaces the kept inputs of a target by the smallest ones that reach the same code as all known
+/// inputs.
 pub(super) fn keep(tool: &Tool, target: &str) -> Result<()> {
     let (kept, merged) = (folder_of(target), folder().join("corpus/merged").join(target));
     if merged.is_dir() {
@@ -35,7 +36,7 @@ pub(super) fn keep(tool: &Tool, target: &str) -> Result<()> {
     fs::create_dir_all(&corpus).at(corpus.display())?;
     let mut program = Command::new(tool.binary(target));
     program.args(["-merge=1", "-timeout=20", "-verbosity=0"]).arg(&merged).arg(corpus);
-    // The fixtures are there anyway.
+    // The fixtures are in the repository anyway.
     let others = seeds(target)?;
     program.args(others.iter().filter(|dir| dir.starts_with(folder())));
     let output = program.stdin(Stdio::null()).output().at(workspace::describe(&program))?;

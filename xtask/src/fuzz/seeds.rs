@@ -1,5 +1,5 @@
-//! The first inputs of the fuzz targets: samples of the containers and texts, in the form that each
-//! target reads.
+//! The first inputs of the fuzz targets: samples of the containers and texts, in each target's
+//! format.
 
 use std::{fs, path::Path};
 
@@ -22,7 +22,7 @@ const EXPRESSIONS: &[&str] = &[
     "i == 0x7f | u == 18446744073709551615",
 ];
 
-/// What `b2` takes as text, after the number of the kind: CSV, JSON of an object, a value, a slice,
+/// Texts that `b2` takes, after the number of their kind: CSV, JSON of an object, a value, a slice,
 /// a range, the number of a frame.
 const TEXTS: &[(u8, &str)] = &[
     (0, "id,price,name\n1,2.5,one\n2,,\"two, three\"\n"),
@@ -83,7 +83,7 @@ const NPY: &[&[u8]] = &[
     b"\x93NUMPY\x02\0\x44\0\0\0{'descr': [('a', '<i4'), ('b', '|S3', (2,))], 'fortran_order': True, 'shape': (), }\n",
 ];
 
-/// The names of files, by the targets that read several.
+/// The names of files, for the targets that read several.
 const SPARSE: [&str; 6] = [
     "chunks.b2frame",
     "00000000.chunk",
@@ -104,7 +104,7 @@ const DIRECTORY: [&str; 8] = [
 ];
 const CARRAY: [&str; 4] = ["meta/sizes", "meta/storage", "data/__0.blp", "data/__1.blp"];
 
-/// Writes the inputs of a target to a folder, which is made.
+/// Makes a folder with the inputs of a target.
 pub(super) fn write(target: &str, folder: &Path) -> Result<()> {
     fs::create_dir_all(folder).at(folder.display())?;
     for (number, input) in inputs(target)?.iter().enumerate() {
@@ -135,7 +135,7 @@ fn inputs(target: &str) -> Result<Vec<Vec<u8>>> {
     Ok(samples()?.iter().filter_map(|sample| input(target, sample)).collect())
 }
 
-/// A sample as an input of the target, if it reads such.
+/// A sample as an input of the target, if the target reads its format.
 fn input(target: &str, sample: &Sample) -> Option<Vec<u8>> {
     let files = &sample.files;
     let only = || files.0.first().map(|(_, bytes)| bytes.clone());

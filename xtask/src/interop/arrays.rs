@@ -1,7 +1,7 @@
 //! N-dimensional arrays: python-blosc2 and NumPy against `b2frame`.
 //!
-//! What a part of an array is, NumPy says. Arrays that are edited are changed by us and by
-//! python-blosc2 in turn, and after every step both must see what a model in NumPy says.
+//! NumPy determines the content of a part. `b2frame` and python-blosc2 change an array in turn, and
+//! after every step both must read the content of a model in NumPy.
 
 use std::{fs, path::PathBuf};
 
@@ -38,7 +38,7 @@ const DTYPES: &[&str] = &[
     "[('a', 'u1'), ('x', '<i2', (3,)), ('n', [('p', 'u1'), ('q', '<f4', (2, 2))])]",
     "{'names': ['a', 'b'], 'formats': ['<i4', '<f8'], 'offsets': [0, 8], 'itemsize': 16, 'aligned': True}",
 ];
-/// python-blosc2 forgets the fields of such items, whose order is not that of their places.
+/// python-blosc2 drops the fields of items that are not in the order of their offsets.
 const ONLY_OURS: &str =
     "{'names': ['a', 'b'], 'formats': ['<i4', 'u1'], 'offsets': [4, 2], 'itemsize': 11}";
 /// Most items of an array.
@@ -47,7 +47,7 @@ const MAX_ITEMS: usize = 30_000;
 const MAX_NBYTES: usize = 1 << 20;
 const STEPS: usize = 5;
 
-/// An array that is drawn.
+/// A randomly drawn array.
 #[derive(Clone, Debug)]
 struct Array {
     shape: Vec<u64>,
@@ -59,7 +59,7 @@ struct Array {
     filter: u8,
 }
 
-/// python-blosc2 writes an array, we read parts of it.
+/// python-blosc2 writes an array, `b2frame` reads parts of it.
 pub(super) fn read(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     let mut draw = Draw::new(case.recipe.seed.into(), "array", 0);
     let array = Array::draw(&mut draw, 0)?;
@@ -82,8 +82,8 @@ fn read_one(bench: &mut Bench, case: &Case, array: &Array, draw: &mut Draw) -> R
         return Ok(Verdict::Refused);
     };
     if !case.through_file && array.itemsize > 255 {
-        // Made in memory, it says that items have one byte, and python-blosc2 itself does not read
-        // it.
+        // The frame of an array made in memory has a wrong typesize of 1, and python-blosc2 itself
+        // cannot read it.
         return Ok(Verdict::Lost);
     }
     let [frame, whole, parts @ ..] = reply.parts.as_slice() else { return fail("too few parts") };
@@ -110,7 +110,7 @@ fn read_one(bench: &mut Bench, case: &Case, array: &Array, draw: &mut Draw) -> R
     Ok(Verdict::Equal)
 }
 
-/// We write an array in parts, python-blosc2 reads it.
+/// `b2frame` writes an array in parts, python-blosc2 reads it.
 pub(super) fn write(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     let mut draw = Draw::new(case.recipe.seed.into(), "array", 1);
     let mut array = Array::draw(&mut draw, 0)?;
@@ -148,7 +148,7 @@ fn write_one(bench: &mut Bench, case: &Case, array: &Array, draw: &mut Draw) -> 
     }
     let frame = writer.finish()?.schunk().to_cframe()?;
     compare("read by us", &data, &NdArray::from_cframe(frame.clone())?.to_bytes(..)?)?;
-    // python-blosc2 does not take all steps.
+    // python-blosc2 does not support all steps.
     let slices: Vec<Vec<Value>> = (0..3).map(|_| array.slices(draw, false)).collect();
     let through = if case.through_file { "file" } else { "memory" };
     let request = json!({"op": "array_read", "through": through, "slices": slices});
@@ -163,7 +163,7 @@ fn write_one(bench: &mut Bench, case: &Case, array: &Array, draw: &mut Draw) -> 
     Ok(Verdict::Equal)
 }
 
-/// An array in a file is changed.
+/// Both change an array in a file.
 pub(super) fn edit(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     let mut draw = Draw::new(case.recipe.seed.into(), "array", 2);
     let mut array = Array::draw(&mut draw, 1)?;
@@ -191,7 +191,7 @@ fn edit_one(bench: &mut Bench, case: &Case, array: &mut Array, draw: &mut Draw) 
         more.for_each(|(key, value)| request[key] = value);
         bench.oracle.ask(request, &[&data])?;
     }
-    // C-Blosc2 shows again what a shrinking hid.
+    // Growing in C-Blosc2 shows items again that shrinking hid.
     let mut has_hidden = false;
     for step in 0..STEPS {
         let by_us = draw.chance(60);
@@ -199,7 +199,7 @@ fn edit_one(bench: &mut Bench, case: &Case, array: &mut Array, draw: &mut Draw) 
         let who = if by_us { "us" } else { "the oracle" };
         let what = format!("step {step}, by {who}: {change}");
         if by_us {
-            // The disk is not what is tested.
+            // The test is not about the disk.
             let options = EditOptions::default().durability(Durability::ProcessDeath);
             let mut writer = NdWriter::open_with(&path, &options).at(&what)?;
             apply(&mut writer, &change, &items).at(&what)?;
@@ -224,7 +224,7 @@ fn edit_one(bench: &mut Bench, case: &Case, array: &mut Array, draw: &mut Draw) 
     Ok(Verdict::Equal)
 }
 
-/// A change made by us.
+/// Makes a change with `b2frame`.
 fn apply(writer: &mut NdWriter, change: &Value, items: &[u8]) -> Result<()> {
     let number = |key: &str| change[key].as_u64().unwrap_or(0);
     let axis = usize::try_from(number("axis"))?;
@@ -248,7 +248,7 @@ fn apply(writer: &mut NdWriter, change: &Value, items: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// What NumPy makes of the same change.
+/// Makes the same change with NumPy.
 fn model(
     bench: &mut Bench,
     shape: &[u64],
@@ -264,14 +264,14 @@ fn model(
     Ok((numbers(&reply.facts["shape"]), reply.into_first()?))
 }
 
-/// Level 9 of Zstandard is the library's 22, with which C-Blosc2 takes many seconds for an array of
-/// small blocks.
+/// The level of a case. Level 9 of Zstandard is the library's 22, with which C-Blosc2 takes many
+/// seconds for an array of small blocks.
 fn level_of(case: &Case) -> u8 {
     if case.codec == CodecId::ZSTD.0 { case.level.min(8) } else { case.level }
 }
 
 impl Array {
-    /// At least `least` dimensions; if there must be one, none is of length 0.
+    /// Draws an array of at least `least` dimensions; if `least` is above 0, no dimension is empty.
     fn draw(draw: &mut Draw, least: usize) -> Result<Self> {
         let dtype = draw.pick(DTYPES);
         let itemsize = Dtype::parse(dtype)?.itemsize();
@@ -311,7 +311,7 @@ impl Array {
         )
     }
 
-    /// Truth is 0 or 1: NumPy makes it so when it copies.
+    /// Makes truth values 0 or 1, as NumPy does when it copies.
     fn valid(&self, mut items: Vec<u8>) -> Vec<u8> {
         if self.dtype == "|b1" {
             items.iter_mut().for_each(|item| *item &= 1);
@@ -360,13 +360,13 @@ impl Array {
         (0..count).map(|_| below(draw, nitems)).collect()
     }
 
-    /// Bytes for what is selected.
+    /// The bytes of the selected items.
     fn part(&self, draw: &mut Draw, picks: &[Value]) -> Result<Vec<u8>> {
         let nitems: u64 = selection(picks).shape(&self.shape)?.iter().product();
         Ok(self.noise(draw, usize::try_from(nitems)? * self.itemsize))
     }
 
-    /// A change and the items for it.
+    /// A change and its items.
     fn change(&self, draw: &mut Draw, by_us: bool, has_hidden: bool) -> Result<(Value, Vec<u8>)> {
         let axis = draw.within(0..self.shape.len());
         let (len, chunk) = (self.shape[axis], u64::from(self.chunks[axis]));
@@ -378,19 +378,19 @@ impl Array {
             0 | 1 => {
                 let other = |len: u64, draw: &mut Draw| {
                     let low = len.saturating_sub(5).max(1);
-                    // Only we clear what becomes visible again.
+                    // Only `b2frame` clears items that become visible again.
                     low + below(draw, if by_us || !has_hidden { 10 } else { len - low + 1 })
                 };
                 let shape: Vec<u64> = self.shape.iter().map(|len| other(*len, draw)).collect();
                 let is_large = shape.iter().product::<u64>() > 2 * MAX_ITEMS as u64;
                 let shape = if is_large { vec![1; shape.len()] } else { shape };
-                // What C-Blosc2 hides in one dimension it shows when another one grows.
+                // Items that C-Blosc2 hides in one dimension reappear when another one grows.
                 let shape = if by_us { shape } else { self.one_way(shape) };
                 Ok((json!({"change": "resize", "shape": shape}), vec![]))
             }
             2 | 3 => {
                 let mut slices = self.slices(draw, by_us);
-                // NumPy leaves out the gaps between the fields of a single item.
+                // NumPy drops the gaps between the fields of a single item.
                 if !by_us && slices.len() == self.shape.len() && slices.iter().all(Value::is_i64) {
                     slices.pop();
                 }
@@ -419,21 +419,21 @@ impl Array {
             _ => {
                 let at = below(draw, len / chunk + 1) * chunk;
                 let layers = len.saturating_sub(at) / chunk;
-                // One item at least is left.
+                // At least one item is left.
                 let count = (below(draw, layers + 1) * chunk).min(len - 1) / chunk * chunk;
                 Ok((json!({"change": "delete", "axis": axis, "at": at, "len": count}), vec![]))
             }
         }
     }
 
-    /// A shape that is in no dimension smaller, or in none larger.
+    /// A shape that is in all dimensions at least as large, or in all at most as large.
     fn one_way(&self, shape: Vec<u64>) -> Vec<u64> {
         let shrinks = shape.iter().zip(&self.shape).any(|(new, old)| new < old);
         let low = |(new, old): (u64, &u64)| if shrinks { new.min(*old) } else { new };
         shape.into_iter().zip(&self.shape).map(low).collect()
     }
 
-    /// What a program says of the array.
+    /// Checks a program's description of the array.
     fn check_facts(&self, facts: &Value) -> Result<()> {
         for (key, expected) in [
             ("shape", json!(self.shape)),
@@ -450,8 +450,8 @@ impl Array {
     }
 }
 
-/// Whether items are the same. python-blosc2 makes fields of the gaps between fields, and of raw
-/// bytes.
+/// Whether items have the same type. python-blosc2 turns gaps between fields, and raw bytes, into
+/// fields.
 fn is_same(expected: &Dtype, found: &Dtype) -> bool {
     let has = |field: &Field| {
         let is_it =
@@ -511,7 +511,7 @@ fn below(draw: &mut Draw, end: u64) -> u64 {
     draw.within(0..usize::try_from(end).unwrap_or(usize::MAX)) as u64
 }
 
-/// Whatever was there.
+/// Removes any file or directory at a path.
 fn remove(path: &PathBuf) {
     let _ = fs::remove_file(path);
     let _ = fs::remove_dir_all(path);

@@ -1,5 +1,5 @@
-//! Directories of bcolz: the fork bcolz-zipline against `bcolz-store`. A data set is made by one
-//! and changed by either; after every step both read it.
+//! Directories of bcolz: the fork bcolz-zipline against `bcolz-store`. One of them makes a data set
+//! and either one changes it; after every step both read it.
 
 mod arrays;
 pub(super) mod items;
@@ -21,7 +21,7 @@ use bcolz_store::{
 use super::Bench;
 use crate::failure::{Result, fail};
 
-/// A place where nothing is.
+/// A path where nothing exists.
 pub(super) fn fresh(bench: &Bench) -> Result<PathBuf> {
     let root = bench.folder.join("bcolz");
     match fs::remove_dir_all(&root) {
@@ -30,9 +30,9 @@ pub(super) fn fresh(bench: &Bench) -> Result<PathBuf> {
     }
 }
 
-/// Whether the checksums of a data set can be trusted. A chunk file that bcolz replaced and that
-/// kept its length, or a `meta/sizes` in which only the compressed size is another one, differs
-/// from its checksum and has to be called damaged, until the data set is sealed again
+/// Whether the checksums of a data set are reliable. bcolz may replace a chunk file without
+/// changing its length, or change only the compressed size in `meta/sizes`. Either file then
+/// differs from its checksum and must be reported as damaged, until the data set is sealed again
 /// (`docs/formats/bcolz.md`, "Checksums").
 #[derive(Default)]
 struct Sums {
@@ -44,8 +44,8 @@ impl Sums {
         self.outdated |= !ours;
     }
 
-    /// Verifies the data set; if nothing but outdated checksums is wrong, as users are told: seals
-    /// it, and verifies again.
+    /// Verifies the data set. If only outdated checksums are wrong, seals it as users are advised
+    /// to, and verifies again.
     fn verify(&mut self, set: &DataSet) -> Result<()> {
         let mut report = set.verify(&VerifyOptions::default(), |_| ())?;
         let is_sum =

@@ -1,5 +1,5 @@
-//! Bloscpack files: release 0.16.0 against `bloscpack`. A file is written by one
-//! and appended to by either; after every step both read it.
+//! Bloscpack files: release 0.16.0 against `bloscpack`. One of them writes a file and either one
+//! appends to it; after every step both read it.
 
 use blosc_io::MemStore;
 use bloscpack::{
@@ -38,7 +38,7 @@ pub(super) fn read(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     change(bench, case, &mut draw, File { blp, data, metadata: how.metadata })
 }
 
-/// We write a file, both append to it.
+/// The crate writes a file, both append to it.
 pub(super) fn write(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     let mut draw = Draw::new(case.recipe.seed.into(), "bloscpack", 0);
     let how = Packing::draw(&mut draw, case);
@@ -47,14 +47,14 @@ pub(super) fn write(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     change(bench, case, &mut draw, File { blp, data, metadata: how.metadata })
 }
 
-/// A file, and what it should hold.
+/// A file, and its expected content.
 struct File {
     blp: Vec<u8>,
     data: Vec<u8>,
     metadata: Value,
 }
 
-/// Up to four changes, each by either program, both of which read the file before and after.
+/// Makes up to four changes, each by either program; both read the file before and after.
 fn change(bench: &mut Bench, case: &Case, draw: &mut Draw, mut file: File) -> Result<Verdict> {
     check(bench, case, draw, &file).at("as written")?;
     for step in 1..draw.within(1..6) {
@@ -69,7 +69,7 @@ fn change(bench: &mut Bench, case: &Case, draw: &mut Draw, mut file: File) -> Re
     Ok(Verdict::Equal)
 }
 
-/// Both append the same to the same file, or refuse; one of the results is kept.
+/// Both append the same data to the same file, or refuse; one of the results is kept.
 fn append_data(bench: &mut Bench, case: &Case, draw: &mut Draw, file: &mut File) -> Result<()> {
     let nbytes = draw.any_size(14).min(20 * case.chunksize);
     let new =
@@ -113,14 +113,14 @@ fn append_data(bench: &mut Bench, case: &Case, draw: &mut Draw, file: &mut File)
     Ok(())
 }
 
-/// What Bloscpack appended to, without what a smaller last chunk no longer covers: it does not
-/// cut the file.
+/// A file that Bloscpack appended to, without the bytes after a smaller last chunk: Bloscpack does
+/// not cut the file.
 fn without_rest<'a>(theirs: &'a [u8], before: &[u8]) -> Result<&'a [u8]> {
     let rest = if theirs.len() == before.len() { open(theirs)?.trailing_bytes()? } else { 0 };
     Ok(&theirs[..theirs.len() - usize::try_from(rest)?])
 }
 
-/// Bloscpack needs offsets, and a chunk size that is not 0.
+/// Whether Bloscpack appends to a file: it needs offsets, and a chunk size other than 0.
 fn original_appends(blp: &[u8]) -> Result<bool> {
     let file = open(blp)?;
     Ok(file.header().has_offsets() && file.nbytes()? > 0)
@@ -129,7 +129,7 @@ fn original_appends(blp: &[u8]) -> Result<bool> {
 fn replace_metadata(bench: &mut Bench, draw: &mut Draw, file: &mut File) -> Result<()> {
     let room = open(&file.blp)?.metadata_header().map_or(0, |header| header.max_meta_size());
     let fits = draw.chance(90) && room > 40;
-    // Random digits: they cannot be compressed to less than half.
+    // Random digits, which cannot be compressed to less than half.
     let count = if fits { 1 } else { 1 + room as usize / 4 };
     let text: String = (0..count).map(|_| format!("{:016x}", draw.within(0..usize::MAX))).collect();
     let metadata = json!({ "now": text });
@@ -149,7 +149,7 @@ fn replace_metadata(bench: &mut Bench, draw: &mut Draw, file: &mut File) -> Resu
     }
 }
 
-/// Both read all of `file`, and agree on what is in it.
+/// Both read all of `file`, and agree on its content.
 fn check(bench: &mut Bench, case: &Case, draw: &mut Draw, file: &File) -> Result<()> {
     let reply =
         bench.oracle.ask(json!({"op": "blp_read", "nthreads": case.threads}), &[&file.blp])?;
@@ -175,7 +175,7 @@ fn open(blp: &[u8]) -> Result<BlpFile<MemStore>> {
     Ok(BlpFile::new(MemStore::new(blp.to_vec()))?)
 }
 
-/// What Bloscpack says about a file is what we say.
+/// Compares Bloscpack's description of a file with the crate's.
 fn check_facts(file: &File, reply: &Reply) -> Result<()> {
     let reader = Reader::new(file.blp.as_slice())?;
     let (header, theirs) = (reader.header(), &reply.facts["header"]);
@@ -211,7 +211,7 @@ struct Packing {
     chunk_size: u32,
     offsets: bool,
     checksum: Checksum,
-    /// Entries to reserve; ten for each chunk if not set.
+    /// Entries to reserve; `None` for ten of each chunk.
     reserve: Option<u64>,
     metadata: Value,
     meta_checksum: Checksum,
@@ -224,7 +224,7 @@ impl Packing {
     fn draw(draw: &mut Draw, case: &Case) -> Self {
         let checksum =
             |draw: &mut Draw| Checksum::from_id(u8::try_from(draw.within(0..9)).unwrap_or(0));
-        // Not always whole items.
+        // The chunk size need not be a whole number of items.
         let chunk_size =
             case.chunksize + if draw.chance(30) { draw.within(0..case.typesize) } else { 0 };
         Self {
@@ -240,7 +240,7 @@ impl Packing {
         }
     }
 
-    /// Whether both programs write the same bytes: nothing is compressed.
+    /// Whether both programs write the same bytes, since the data are uncompressed.
     fn is_exact(&self, case: &Case) -> bool {
         case.level == 0 && self.meta_codec == MetadataCodec::None
     }
@@ -283,7 +283,7 @@ impl Packing {
     }
 }
 
-/// Any JSON, without what Python and we spell in different ways.
+/// Any JSON, except values that Python and this crate print differently.
 fn value(draw: &mut Draw, depth: usize) -> Value {
     let one = |draw: &mut Draw| {
         if depth == 0 { json!(draw.any_size(40)) } else { value(draw, depth - 1) }

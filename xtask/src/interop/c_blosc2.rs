@@ -1,7 +1,7 @@
 //! Single chunks through the C functions of C-Blosc2: every parameter of a context, parts of a
-//! chunk, blocks masked out, chunks without data, VL-blocks, short headers.
+//! chunk, masked blocks, chunks without data, VL-blocks, short headers.
 //!
-//! What the C library gets wrong by its own format is known ("Upstream defects" in the format
+//! The faults of the C library against its own format are known ("Upstream defects" in the format
 //! document), and expected here case by case; such cases are counted. Any other difference is a
 //! failure.
 
@@ -33,13 +33,13 @@ pub(super) use special::{read as special_read, write as special_write};
 pub(super) use theirs::is_misread;
 pub(super) use vl::{read as vl_read, write as vl_write};
 
-/// C writes a chunk; we read all of it, parts and blocks of it, and check it.
+/// C writes a chunk; `blosc-chunk` reads all of it, parts and blocks of it, and checks it.
 pub(super) fn read(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     let call = Call::draw(case);
     read_call(bench, &call, call.json("c_write")).at(format!("{call:?}"))
 }
 
-/// The same with a header of 16 bytes.
+/// As [`read`], with a header of 16 bytes.
 pub(super) fn compat_read(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     let mut call = Call::draw(case);
     (call.case, call.shape) = (Case { dict: false, splitmode: 4, ..without_layers(case) }, vec![]);
@@ -54,7 +54,7 @@ pub(super) fn compat_read(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     read_call(bench, &call, request).at(format!("{call:?}"))
 }
 
-/// We write a chunk, for any target; C reads all of it, and parts.
+/// `blosc-chunk` writes a chunk, for any target; C reads all of it, and parts.
 pub(super) fn write(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     let mut call = Call::draw(case);
     fit_target(&mut call);
@@ -93,15 +93,15 @@ fn write_call(bench: &mut Bench, call: &Call) -> Result<Verdict> {
     theirs.check_parts(call, &chunk, content)
 }
 
-/// What C wrote, unless it refused or died of it.
+/// The chunk that C wrote, unless it refused or crashed.
 fn written(bench: &mut Bench, request: Value, parts: &[&[u8]]) -> Result<Option<Vec<u8>>> {
     let Some(reply) = bench.oracle.try_ask(request, parts)? else { return Ok(None) };
     let is_written = reply.facts["code"].as_i64().unwrap_or(-1) > 0;
     is_written.then(|| reply.into_first()).transpose()
 }
 
-/// Compares what C reads of its own chunk with what we found. C does not read all that it writes,
-/// and not all of what it reads then is right; where the data are known they decide.
+/// Compares the data that C reads from its own chunk with `found`. C cannot read all of its own
+/// chunks, and some of the data that it reads are wrong; if the data are known, they decide.
 fn judge(
     call: &Call,
     chunk: &[u8],
@@ -133,11 +133,11 @@ fn judge(
     theirs.check_parts(call, chunk, content)
 }
 
-/// Whether the chunk gives what went in. Delta in C loses the bytes after the last whole item of a
-/// block; three filters write into the data, which then are stored as they are, or referred to, or
-/// filtered again after they gave a dictionary. Few data that were to have one are compressed, but
-/// marked as a copy, even where there are fewer of them than an item has. And blocks shorter than
-/// an item are split into streams of nothing.
+/// Whether the chunk decodes to its input. Delta in C loses the bytes after the last whole item of
+/// a block. Three filters write into the data; then C stores the changed data, or refers to them,
+/// or filters them again after training a dictionary. Few data with a dictionary are compressed but
+/// marked as a copy, even if there are fewer than an item has. And blocks shorter than an item are
+/// split into empty streams.
 fn is_exact(call: &Call, chunk: &Chunk<'_>) -> bool {
     let refers = call.has(DELTA) && chunk.nblocks() > 1;
     let overwritten =
@@ -150,12 +150,12 @@ fn is_exact(call: &Call, chunk: &Chunk<'_>) -> bool {
     !lost && sound(call, chunk) == chunk.header().nbytes()
 }
 
-/// Whether the chunk has the flags of a copy that C decided on before it tried to compress.
+/// Whether the chunk has the flags of a copy that C chose before it tried to compress.
 fn is_marked(chunk: &Chunk<'_>) -> bool {
     chunk.header().is_memcpyed() && chunk.header().flags().0 == Flags::EXTENDED | Flags::MEMCPYED
 }
 
-/// How many bytes of the data C has not lost by delta.
+/// Bytes of the data that C has not lost by delta.
 fn sound(call: &Call, chunk: &Chunk<'_>) -> usize {
     let (header, width) = (chunk.header(), call.delta_width());
     let nbytes = header.nbytes();
@@ -171,7 +171,7 @@ fn sound(call: &Call, chunk: &Chunk<'_>) -> usize {
     }
 }
 
-/// Whether C stored another block size than it used, so that it cannot read the chunk.
+/// Whether C stored another block size than it used, so it cannot read the chunk.
 fn is_salvaged(chunk: &Chunk<'_>) -> bool {
     let notes = chunk.validate(Depth::Header, &mut Scratch::default()).notes;
     notes.iter().any(|note| matches!(note, Note::Blocksize { .. }))
@@ -189,7 +189,7 @@ fn decode(call: &Call, chunk: &[u8]) -> Result<Vec<u8>> {
     Decoder::new(dparams(call, call.case.threads)).decode(chunk).at("decoding")
 }
 
-/// Our ways to read a chunk agree with each other.
+/// Checks that all ways of reading a chunk agree with each other.
 fn check_ours(call: &Call, bytes: &[u8], content: &[u8]) -> Result<()> {
     let chunk = Chunk::parse(bytes)?;
     let mut scratch = Scratch::new(&dparams(call, 1));
@@ -213,7 +213,7 @@ fn check_ours(call: &Call, bytes: &[u8], content: &[u8]) -> Result<()> {
     compare("masked", &masked(&chunk, &mask, content)?, &part)
 }
 
-/// Which blocks to leave out. Not the first one where C would miss it.
+/// The blocks to leave out. The first one stays if C would need it.
 fn mask(call: &Call, chunk: &Chunk<'_>) -> Vec<bool> {
     let first = usize::from(call.has(DELTA));
     (0..chunk.nblocks())
@@ -221,7 +221,7 @@ fn mask(call: &Call, chunk: &Chunk<'_>) -> Vec<bool> {
         .collect()
 }
 
-/// `content` where blocks are left out.
+/// `content` with the masked blocks set to 0xAA.
 fn masked(chunk: &Chunk<'_>, mask: &[bool], content: &[u8]) -> Result<Vec<u8>> {
     let mut masked = content.to_vec();
     for (nblock, _) in mask.iter().enumerate().filter(|(_, is_masked)| **is_masked) {
@@ -230,7 +230,7 @@ fn masked(chunk: &Chunk<'_>, mask: &[bool], content: &[u8]) -> Result<Vec<u8>> {
     Ok(masked)
 }
 
-/// Changes what the target does not know.
+/// Changes the parameters that the target does not know.
 fn fit_target(call: &mut Call) {
     let case = &mut call.case;
     match call.target {

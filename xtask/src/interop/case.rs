@@ -1,5 +1,5 @@
-//! One random case: data and parameters, all drawn from the seed, the kind and the number of the
-//! case.
+//! One random case: the seed, the kind and the number of the case determine its data and
+//! parameters.
 
 use core::ops::Range;
 
@@ -9,7 +9,7 @@ use blosc_testdata::data::{Kind, Recipe};
 pub(super) struct Draw(u64);
 
 impl Draw {
-    /// Equal arguments give equal numbers; different ones have nothing in common.
+    /// Equal arguments give equal numbers; different ones give independent numbers.
     pub(super) fn new(seed: u64, kind: &str, number: u64) -> Self {
         let mut draw = Self(seed);
         for byte in kind.bytes() {
@@ -56,7 +56,7 @@ impl Draw {
     }
 }
 
-/// How much data a case may have, and what for.
+/// The amount of data of a case, and its filters.
 #[derive(Clone, Copy)]
 pub(super) struct Scope {
     /// At most `2^bits` bytes.
@@ -64,24 +64,24 @@ pub(super) struct Scope {
     pub(super) filters: Filters,
 }
 
-/// Which filters may be drawn.
+/// The filters that may be drawn.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Filters {
-    /// One of what a 16-byte header can say.
+    /// A filter that a 16-byte header can name.
     Blosc1,
-    /// Up to two of Blosc2.
+    /// Up to two filters of Blosc2.
     Blosc2,
-    /// The same, but for trunc_prec with a negative parameter: python-blosc2 writes frames with it
-    /// and does not open them.
+    /// As `Blosc2`, without trunc_prec with a negative parameter: python-blosc2 writes frames with
+    /// it and cannot open them.
     Frame,
 }
 
 /// Data and parameters.
 #[derive(Clone, Debug)]
 pub(super) struct Case {
-    /// The data before a stretch of them is overwritten.
+    /// The data before a run overwrites a part of them.
     pub(super) recipe: Recipe,
-    /// A stretch of one repeated item, so that runs and special chunks come up.
+    /// The range and the item of a run, so that runs and special chunks occur.
     pub(super) run: Option<(Range<usize>, u8)>,
     pub(super) codec: u8,
     pub(super) level: u8,
@@ -90,7 +90,7 @@ pub(super) struct Case {
     pub(super) filters_meta: [u8; 6],
     /// Bytes of a block; 0 for the automatic choice.
     pub(super) blocksize: usize,
-    /// As C-Blosc2 numbers them: 1 always, 2 never, 3 automatic, 4 compatible.
+    /// The split mode by C-Blosc2's numbers: 1 always, 2 never, 3 automatic, 4 compatible.
     pub(super) splitmode: u8,
     pub(super) dict: bool,
     pub(super) threads: usize,
@@ -98,7 +98,7 @@ pub(super) struct Case {
     pub(super) chunksize: usize,
     pub(super) metalayers: Vec<(String, Vec<u8>)>,
     pub(super) vlmetalayers: Vec<(String, Vec<u8>)>,
-    /// Whether a file is in between, or only memory.
+    /// Whether data pass through a file, or only through memory.
     pub(super) through_file: bool,
     /// Parts to read (items).
     pub(super) slices: Vec<Range<usize>>,
@@ -150,10 +150,9 @@ impl Case {
         data
     }
 
-    /// Whether what comes back is what went in. C-Blosc2 loses the bytes of a block after its last
-    /// whole item when it writes with delta; trunc_prec is there to lose something; and less
-    /// than 32 bytes of data with a dictionary in the parameters are compressed and marked as
-    /// a copy.
+    /// Whether decoding returns the input. C-Blosc2 loses the bytes of a block after its last whole
+    /// item when it writes with delta. Trunc_prec is meant to lose precision. And less than 32
+    /// bytes of data with a dictionary in the parameters are compressed and marked as a copy.
     pub(super) fn is_exact(&self) -> bool {
         let whole_items = self.recipe.nbytes.is_multiple_of(self.typesize);
         let last = self.recipe.nbytes % self.chunksize;
@@ -168,8 +167,8 @@ impl Case {
         self.filters.contains(&TRUNC_PREC)
     }
 
-    /// With how many threads the oracle reads: one where delta refers to a block that
-    /// another thread may still be at work on, since C-Blosc2 does not always wait for it.
+    /// The number of threads that the oracle reads with: one if delta refers to a block that
+    /// another thread may still be decoding, since C-Blosc2 does not always wait for it.
     pub(super) fn reader_threads(&self) -> usize {
         if self.filters.contains(&DELTA) { 1 } else { self.threads }
     }
@@ -180,7 +179,7 @@ impl Case {
     }
 }
 
-/// Mostly widths that people use, but any can be.
+/// Mostly common widths, sometimes any other.
 fn typesize(draw: &mut Draw) -> usize {
     match draw.within(0..10) {
         0..=4 => draw.pick(&[1, 2, 4, 8, 16]),
@@ -189,13 +188,13 @@ fn typesize(draw: &mut Draw) -> usize {
     }
 }
 
-/// Mostly whole items: C-Blosc2 does not read back all that it writes where the last item is cut.
+/// Mostly whole items: C-Blosc2 cannot read back all of its own data if the last item is cut.
 fn nbytes(draw: &mut Draw, typesize: usize, bits: usize) -> usize {
     let nbytes = draw.any_size(bits);
     if draw.chance(70) { nbytes / typesize * typesize } else { nbytes }
 }
 
-/// None, one or two filters, at the end of the slots or at their beginning. Trunc_prec takes the
+/// No filter, one or two, at the end of the slots or at their beginning. Trunc_prec takes the
 /// number of mantissa bits to keep, or, as a negative number, to drop.
 fn pipeline(draw: &mut Draw, typesize: usize, bits: &[u8]) -> ([u8; 6], [u8; 6]) {
     let floats = typesize == 4 || typesize == 8;
@@ -221,7 +220,7 @@ fn pipeline(draw: &mut Draw, typesize: usize, bits: &[u8]) -> ([u8; 6], [u8; 6])
     (ids, metas)
 }
 
-/// What a 16-byte header can say.
+/// A filter that a 16-byte header can name.
 fn blosc1_filter(draw: &mut Draw) -> ([u8; 6], [u8; 6]) {
     ([0, 0, 0, 0, 0, draw.pick(&[0, SHUFFLE, BITSHUFFLE])], [0; 6])
 }
@@ -244,7 +243,7 @@ fn blocksize(draw: &mut Draw, typesize: usize, chunksize: usize) -> usize {
 
 pub(super) fn run(draw: &mut Draw, nbytes: usize) -> (Range<usize>, u8) {
     let (a, b) = (draw.within(0..nbytes + 1), draw.within(0..nbytes + 1));
-    // Half of them reach over all the data.
+    // Half of the runs cover all the data.
     let range = if draw.chance(50) { 0..nbytes } else { a.min(b)..a.max(b) };
     (range, draw.pick(&[0, 0, 7, 255]))
 }

@@ -37,7 +37,7 @@ pub(super) fn numcodecs_write(bench: &mut Bench, case: &Case) -> Result<Verdict>
     write(bench, case, "numcodecs_read", blosc1_cparams(case))
 }
 
-/// The oracle writes a chunk; we read all of it, and parts.
+/// The oracle writes a chunk; `blosc-chunk` reads all of it, and parts.
 fn read(bench: &mut Bench, case: &Case, request: Value, reader: &str) -> Result<Verdict> {
     let Some(reply) = bench.oracle.try_ask(request, &[&case.data()])? else {
         return Ok(Verdict::Refused);
@@ -53,8 +53,8 @@ fn read(bench: &mut Bench, case: &Case, request: Value, reader: &str) -> Result<
     judge(case, back.map(Reply::into_first).transpose()?, found)
 }
 
-/// Compares what the writer reads with what we found. C-Blosc2 does not read all that it writes,
-/// and not all of what it reads then is right; where the data are known they decide.
+/// Compares the data that the writer reads with `found`. C-Blosc2 cannot read all of its own
+/// chunks, and some of the data that it reads are wrong; if the data are known, they decide.
 pub(super) fn judge(
     case: &Case,
     content: Option<Vec<u8>>,
@@ -82,12 +82,12 @@ pub(super) fn judge(
     }
 }
 
-/// We write a chunk; the oracle reads it.
+/// `blosc-chunk` writes a chunk; the oracle reads it.
 fn write(bench: &mut Bench, case: &Case, reader: &str, params: CParams) -> Result<Verdict> {
     let data = case.data();
     let mut encoder = match Encoder::new(params.clone()) {
         Ok(encoder) => encoder,
-        // Some orders of filters are not for every reader.
+        // Some readers do not support all orders of filters.
         Err(Error::Param(_)) => return Ok(Verdict::Refused),
         Err(error) => return Err(error.into()),
     };
@@ -121,7 +121,7 @@ fn check_parts(case: &Case, chunk: &[u8], content: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// The parameters as python-blosc2 takes them.
+/// The parameters in python-blosc2's form.
 pub(super) fn cparams_json(case: &Case) -> Value {
     json!({
         "codec": case.codec,
@@ -136,7 +136,7 @@ pub(super) fn cparams_json(case: &Case) -> Value {
     })
 }
 
-/// The parameters as we take them.
+/// The parameters in `blosc-chunk`'s form.
 pub(super) fn cparams(case: &Case) -> CParams {
     let split = match case.splitmode {
         1 => SplitMode::Always,
@@ -158,12 +158,12 @@ pub(super) fn cparams(case: &Case) -> CParams {
         .threads(threads(case.threads))
 }
 
-/// A chunk that C-Blosc 1 reads; it splits by its own rule only.
+/// Parameters of a chunk for C-Blosc 1, which splits by its own rule only.
 pub(super) fn blosc1_cparams(case: &Case) -> CParams {
     cparams(case).target(Target::Blosc1_14).split(SplitMode::ForwardCompat)
 }
 
-/// The parameters as python-blosc and numcodecs take them.
+/// The parameters in the form of python-blosc and numcodecs.
 pub(super) fn blosc1_json(case: &Case, op: &str) -> Value {
     json!({
         "op": op,
@@ -176,7 +176,7 @@ pub(super) fn blosc1_json(case: &Case, op: &str) -> Value {
     })
 }
 
-/// What the functions of C-Blosc call a codec.
+/// C-Blosc's name of a codec.
 pub(super) fn cname(codec: u8) -> &'static str {
     match codec {
         1 => "lz4",

@@ -1,5 +1,5 @@
-//! Frames that are changed step by step, by us and by python-blosc2 in turn. After every step both
-//! must see what a model says, which is a list of chunks.
+//! Frames that `b2frame` and python-blosc2 change in turn. After every step both must read the
+//! content of a model, which is a list of chunks.
 
 use std::{collections::BTreeMap, fs, path::PathBuf};
 
@@ -12,18 +12,18 @@ use crate::failure::{Context, Result, fail};
 
 const STEPS: usize = 12;
 
-/// A frame in a directory is changed.
+/// Both change a frame in a directory.
 pub(super) fn sparse(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     run(bench, case, false)
 }
 
-/// A frame in a file is changed.
+/// Both change a frame in a file.
 pub(super) fn contiguous(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     run(bench, case, true)
 }
 
-/// A frame of ours whose chunks have different sizes, or blocks of different sizes, is read and
-/// changed by python-blosc2.
+/// python-blosc2 reads and changes a frame of `b2frame` whose chunks or blocks have different
+/// sizes.
 pub(super) fn variable(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     let mut draw = Draw::new(case.recipe.seed.into(), "variable", 0);
     let path = bench.folder.join("edit.b2frame");
@@ -74,7 +74,7 @@ fn run(bench: &mut Bench, case: &Case, is_contiguous: bool) -> Result<Verdict> {
     Ok(Verdict::Equal)
 }
 
-/// The frame, and what must be in it.
+/// The frame, and its expected content.
 struct State {
     path: PathBuf,
     typesize: usize,
@@ -155,7 +155,7 @@ impl State {
 
     /// Some changes and one commit.
     fn change_by_us(&mut self, draw: &mut Draw) -> Result<()> {
-        // The disk is not what is tested.
+        // The test is not about the disk.
         let options = EditOptions::default().durability(Durability::ProcessDeath);
         let mut writer = SChunkWriter::open_with(&self.path, &options)?;
         for _ in 0..draw.within(1..4) {
@@ -248,8 +248,8 @@ impl State {
                 self.chunks[n].clone_from(&data);
                 "update"
             }
-            // With a short chunk at the end, the frame would become one of variable sizes, and
-            // C-Blosc2 would lose chunks of zeros in it.
+            // With a short chunk at the end, the frame would become one of variable sizes, in which
+            // C-Blosc2 loses chunks of zeros.
             3 if nchunks > 0 && !self.is_short() => {
                 self.chunks.insert(n, data.clone());
                 "insert"
@@ -315,12 +315,12 @@ impl State {
             .try_for_each(|(n, (expected, found))| compare(&format!("part {n}"), expected, found))
     }
 
-    /// Whether nothing can follow the last chunk.
+    /// Whether the last chunk is short, so that no other may follow.
     fn is_short(&self) -> bool {
         self.chunks.last().is_some_and(|last| last.len() < self.chunksize)
     }
 
-    /// Bytes of which some compress, and some are a run.
+    /// Bytes that partly compress and partly form a run.
     fn data(&self, draw: &mut Draw, nbytes: usize) -> Vec<u8> {
         let range = draw.pick(&[1, 2, 256]);
         (0..nbytes).map(|_| u8::try_from(draw.within(0..range)).unwrap_or(0)).collect()

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::failure::{Context, Result, fail};
 
-/// python-blosc2 writes a frame, we read all of it, and parts.
+/// python-blosc2 writes a frame, `b2frame` reads all of it, and parts.
 pub(super) fn read(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     let Some(frame) = frame_of_oracle(bench, case)? else { return Ok(Verdict::Refused) };
     let found = open(bench, case, &frame).at("opening").and_then(|schunk| {
@@ -33,7 +33,7 @@ pub(super) fn read(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     judge(case, content_for_oracle(bench, case, &frame)?, found)
 }
 
-/// A frame that python-blosc2 writes.
+/// A frame written by python-blosc2.
 pub(super) fn frame_of_oracle(bench: &mut Bench, case: &Case) -> Result<Option<Vec<u8>>> {
     let mut request = cparams_json(case);
     request["op"] = "frame_write".into();
@@ -47,7 +47,7 @@ pub(super) fn frame_of_oracle(bench: &mut Bench, case: &Case) -> Result<Option<V
     bench.oracle.try_ask(request, &parts)?.map(Reply::into_first).transpose()
 }
 
-/// What python-blosc2 reads from its own frame, if it can.
+/// The data that python-blosc2 reads from its own frame, if it can.
 pub(super) fn content_for_oracle(
     bench: &mut Bench,
     case: &Case,
@@ -57,11 +57,11 @@ pub(super) fn content_for_oracle(
     bench.oracle.try_ask(request, &[frame])?.map(Reply::into_first).transpose()
 }
 
-/// We write a frame, python-blosc2 reads all of it, and parts.
+/// `b2frame` writes a frame, python-blosc2 reads all of it, and parts.
 pub(super) fn write(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     let frame = match compress(case, case.threads) {
         Ok(frame) => frame,
-        // Some orders of filters are not for every reader.
+        // Some readers do not support all orders of filters.
         Err(error) if error.blame() == Blame::Usage => return Ok(Verdict::Refused),
         Err(error) => return Err(error.into()),
     };
@@ -70,9 +70,9 @@ pub(super) fn write(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     Ok(Verdict::Equal)
 }
 
-/// Lets python-blosc2 read `frame` and compares all that it says with the case.
+/// Lets python-blosc2 read `frame` and compares all of its findings with the case.
 pub(super) fn check_read(bench: &mut Bench, case: &Case, frame: &[u8]) -> Result<()> {
-    // C-Blosc2 gives wrong items where it would need the first block or a dictionary for them.
+    // C-Blosc2 returns wrong items if it would need the first block or a dictionary for them.
     let asked =
         if case.filters.contains(&DELTA) || case.dict { &[] } else { case.slices.as_slice() };
     let slices: Vec<[usize; 2]> = asked.iter().map(|items| [items.start, items.end]).collect();
@@ -132,7 +132,7 @@ fn compress(case: &Case, nthreads: usize) -> b2frame::Result<Vec<u8>> {
     Ok(writer.finish()?.into_bytes())
 }
 
-/// `content` as python-blosc2 stores byte strings: MessagePack, bin 8, 16 or 32.
+/// `content` in python-blosc2's form of byte strings: MessagePack, bin 8, 16 or 32.
 pub(super) fn packed(content: &[u8]) -> Vec<u8> {
     let len = u32::try_from(content.len()).unwrap_or(u32::MAX).to_be_bytes();
     let head = match len {
@@ -162,7 +162,7 @@ fn decode(schunk: &SChunk, case: &Case) -> Result<Vec<u8>> {
     Ok(content)
 }
 
-/// Slices read alone are slices of the whole.
+/// Checks that slices read alone are slices of the whole.
 fn check_slices(schunk: &SChunk, case: &Case, content: &[u8]) -> Result<()> {
     for items in &case.slices {
         let bytes = items.start * case.typesize..items.end * case.typesize;
@@ -186,7 +186,7 @@ fn check_layers(schunk: &SChunk, case: &Case) -> Result<()> {
     Ok(())
 }
 
-/// What python-blosc2 says about a frame of ours.
+/// Checks python-blosc2's description of a frame that `b2frame` wrote.
 fn check_facts(case: &Case, facts: &Value) -> Result<()> {
     let expected = json!({
         "nbytes": case.recipe.nbytes,

@@ -1,9 +1,9 @@
 //! The worker process with the oracles, `xtask/python/oracle.py`.
 //!
-//! One process serves many cases: a request is a line of JSON and byte strings, so is the reply. A
-//! reply that does not come in time, or a worker that dies of what we wrote, is the failure of that
-//! case. It may die of its own files: some that C-Blosc2 writes it cannot read, and then it frees
-//! memory twice.
+//! One process serves many cases: a request is a line of JSON and byte strings, and so is the
+//! reply. A late reply, or a worker that crashes on this workspace's output, is a failure of the
+//! case. The worker may crash on its own files: C-Blosc2 cannot read some files that it writes, and
+//! then frees memory twice.
 
 use core::time::Duration;
 use std::{
@@ -36,7 +36,7 @@ struct Worker {
     replies: Receiver<Result<Reply>>,
 }
 
-/// What the worker says.
+/// The reply of the worker.
 pub(super) struct Reply {
     /// The facts, by name.
     pub(super) facts: Value,
@@ -57,8 +57,8 @@ impl Oracle {
         }
     }
 
-    /// A request that the oracle may refuse or die of; then there is no reply, and a new
-    /// worker, since the memory of the old one may be damaged.
+    /// A request that the oracle may refuse or crash on. Then there is no reply, and a new worker
+    /// starts, since the memory of the old one may be damaged.
     pub(super) fn try_ask(&mut self, facts: Value, parts: &[&[u8]]) -> Result<Option<Reply>> {
         let reply = self.worker.ask(facts, parts)?.and_then(|reply| reply.accepted().ok());
         if reply.is_none() {
@@ -83,7 +83,7 @@ impl Worker {
         Ok(Self { process, requests, replies })
     }
 
-    /// No reply if the worker died.
+    /// Sends a request; there is no reply if the worker died.
     fn ask(&mut self, mut facts: Value, parts: &[&[u8]]) -> Result<Option<Reply>> {
         facts["lens"] = parts.iter().map(|part| part.len()).collect();
         if self.send(&facts, parts).is_err() {
@@ -109,14 +109,14 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        // It may be gone already.
+        // The process may have ended already.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
 
 impl Reply {
-    /// Fails where the oracle refused.
+    /// Fails if the oracle refused.
     fn accepted(self) -> Result<Self> {
         match self.facts["refused"].as_str() {
             Some(message) => fail(format!("refused by the oracle: {message}")),

@@ -1,4 +1,4 @@
-//! The program `b2` itself, as a user starts it, against python-blosc2.
+//! The program `b2` itself, run like by a user, against python-blosc2.
 
 mod bcolz;
 mod convert;
@@ -32,7 +32,7 @@ pub(super) use bcolz::{
 };
 pub(super) use convert::there_and_back;
 
-/// Builds `b2` as tests have it, with all checks on, and says where it is.
+/// Builds `b2` as for tests, with all checks on, and returns its path.
 pub(super) fn build(parquet: bool) -> Result<PathBuf> {
     let mut cargo = workspace::cargo();
     cargo.args(["build", "--quiet", "--package", "b2-cli", "--bin", "b2"]);
@@ -71,7 +71,7 @@ pub(super) fn write(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     Ok(Verdict::Equal)
 }
 
-/// `b2 show` prints an array of 200 items or fewer as NumPy does.
+/// `b2 show` prints an array of up to 200 items as NumPy does.
 pub(super) fn show(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     let path = bench.folder.join("shown.npy");
     let request =
@@ -92,8 +92,8 @@ impl Bench {
     }
 }
 
-/// The case without what the program has no options for, or refuses; its filters stand in the last
-/// slots, with delta first.
+/// The case without parameters that the program has no options for, or refuses. Its filters are in
+/// the last slots, with delta first.
 fn as_the_program_writes(case: &Case) -> Case {
     let mut slots: Vec<(u8, u8)> = case.filters.into_iter().zip(case.filters_meta).collect();
     slots.sort_by_key(|(id, _)| (*id != 0, *id != DELTA));
@@ -133,14 +133,14 @@ fn options(case: &Case) -> Vec<String> {
     }
     if case.is_lossy() {
         options.push("--lossy".to_owned());
-        // Nothing else says that the bytes are floats, and others are refused.
+        // Only this option says that the bytes are floats; other types are refused.
         options.push(format!("--dtype=f{}", case.typesize));
         options.push("--format=b2frame".to_owned());
     }
     options
 }
 
-/// Runs `command` with `input` and returns what it printed.
+/// Runs `command` with `input` and returns its output.
 fn run(command: &mut Command, input: &[u8]) -> Result<Vec<u8>> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().at(workspace::describe(command))?;

@@ -1,6 +1,6 @@
-//! Containers that the oracles wrote, damaged, and rescued by `b2`: the oracle opens the result, in
-//! which every chunk that was not hit is at its place. And frames that C-Blosc2 wrote and cannot
-//! read back: it reads what `b2 rescue` makes of them.
+//! Damaged containers of the oracles, rescued by `b2`: the oracle opens the result, in which every
+//! undamaged chunk has its position. Also frames that C-Blosc2 wrote and cannot read back: it reads
+//! their copies by `b2 rescue`.
 
 use std::{
     fs,
@@ -25,7 +25,7 @@ use crate::{
     workspace,
 };
 
-/// Each container, and what its file or directory is called.
+/// The containers, and the names of their files or directories.
 const FORMS: [(&str, &str); 9] = [
     ("frame", "b2frame"),
     ("sparse", "sframe"),
@@ -38,7 +38,7 @@ const FORMS: [(&str, &str); 9] = [
     ("b2d", "b2d"),
 ];
 
-/// A container is damaged in one place.
+/// A container is damaged at one position.
 pub(super) fn damaged(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     let seed = case.recipe.seed;
     let mut draw = Draw::new(seed.into(), "rescue", 0);
@@ -62,7 +62,7 @@ pub(super) fn damaged(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     }
     let request = json!({"op": "rescue_read", "form": form, "path": saved.to_string_lossy()});
     let read = match bench.oracle.ask(request, &[]) {
-        // Where metadata are damaged as well, the oracle may refuse what is left of them.
+        // If metadata are damaged too, the oracle may refuse their remains.
         Err(_) if !is_on_chunks => return Ok(Verdict::Lost),
         read => read.at(&place)?,
     };
@@ -82,9 +82,9 @@ pub(super) fn damaged(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     Ok(if is_all { Verdict::Equal } else { Verdict::Lost })
 }
 
-/// A container of an original program.
+/// A container written by an original program.
 struct Made {
-    /// What each column, or the only content, holds.
+    /// The data of each column, or of the only content.
     columns: Vec<Vec<u8>>,
     /// Bytes of data in a chunk.
     chunksize: usize,
@@ -148,13 +148,13 @@ impl Made {
         self.columns.first().map_or(0, |column| column.len().div_ceil(self.chunksize))
     }
 
-    /// The column of a chunk, which is told by its place in the list.
+    /// The column of a chunk, by its index in the list.
     fn column(&self, chunk: &StoredChunk) -> usize {
         let at = self.chunks.iter().position(|other| core::ptr::eq(other, chunk)).unwrap_or(0);
         at / self.nchunks().max(1)
     }
 
-    /// The bytes of its column that a chunk has.
+    /// The chunk's range in its column (bytes).
     fn range(&self, chunk: &StoredChunk) -> core::ops::Range<usize> {
         let start = chunk.number * self.chunksize;
         start..(start + self.chunksize).min(self.columns[self.column(chunk)].len())
@@ -165,7 +165,7 @@ fn has_columns(form: &str) -> bool {
     matches!(form, "ctable" | "b2z" | "b2d")
 }
 
-/// Whether anything was saved.
+/// Runs `b2 rescue`; returns whether it saved any data.
 fn rescue(bench: &Bench, case: &Case, damaged: &Path, saved: &Path) -> Result<bool> {
     let mut command = bench.b2(case, "rescue");
     command.arg("--quiet").arg("--output").arg(saved).arg(damaged);
@@ -197,7 +197,7 @@ fn write(files: &Files, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A frame that C-Blosc2 writes: what it cannot read back it reads once `b2 rescue` has copied it.
+/// C-Blosc2 writes a frame that it cannot read back; it can read the copy by `b2 rescue`.
 pub(super) fn unreadable(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     let Some(frame) = frame_of_oracle(bench, case)? else { return Ok(Verdict::Refused) };
     let content = content_for_oracle(bench, case, &frame)?;
@@ -208,7 +208,7 @@ pub(super) fn unreadable(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     let ours = SChunk::from_cframe(frame.clone())?;
     let found: b2frame::Result<Vec<Vec<u8>>> =
         (0..ours.nchunks()).map(|nchunk| ours.decode_chunk(nchunk)).collect();
-    // What an encoder has spoiled is lost.
+    // Data that an encoder has spoiled are lost.
     if found.ok().map(|chunks| chunks.concat()).as_ref() != Some(&data) {
         return Ok(Verdict::Lost);
     }

@@ -1,5 +1,5 @@
-//! Frames that python-blosc2 and we use at the same time: by the lock beside them, and by readers
-//! that follow.
+//! Frames that python-blosc2 and `b2frame` use at the same time: by the lock beside them, and by
+//! readers that follow.
 
 use std::{fs, thread};
 
@@ -53,7 +53,7 @@ pub(super) fn take_turns(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     }
 }
 
-/// One appends, the other has the frame open and follows.
+/// One program appends, the other has the frame open and follows.
 pub(super) fn follow(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     let mut draw = Draw::new(case.recipe.seed.into(), "follow", 0);
     let (locking, size) = (draw.chance(50), case.typesize * draw.within(1..200));

@@ -1,5 +1,5 @@
-//! Stores and tables: python-blosc2 draws and writes them, both read them; and those that we write,
-//! which it reads and changes.
+//! Stores and tables: python-blosc2 draws and writes them, both read them. Also stores that
+//! `b2store` writes, which python-blosc2 reads and changes.
 
 mod written;
 
@@ -104,8 +104,8 @@ pub(super) fn filter_table(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     Ok(Verdict::Equal)
 }
 
-/// The same of a table with indexes, in a directory and in an archive. Those are used that
-/// python-blosc2 does not call stale.
+/// As [`filter_table`] for a table with indexes, in a directory and in an archive. `b2store` uses
+/// the indexes that python-blosc2 does not call stale.
 pub(super) fn filter_indexed(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     let root: PathBuf = bench.folder.join("indexed.b2d");
     let request = json!({
@@ -121,7 +121,7 @@ pub(super) fn filter_indexed(bench: &mut Bench, case: &Case) -> Result<Verdict> 
         for index in table.indexes() {
             let (name, is_used) = (index.column.as_str(), index.unused.is_none());
             let mut stale = list(&made, "stale")?.iter();
-            // Ours uses no index of a column whose items are arrays.
+            // `b2store` uses no index of a column whose items are arrays.
             let is_of_arrays = matches!(index.unused, Some(b2store::table::Unused::OtherArray));
             if !stale.any(|entry| entry[0] == name && (is_of_arrays || entry[1] == !is_used)) {
                 return fail(format!("indexes: they say {}, we {index:?}", made.facts["stale"]));
@@ -138,7 +138,7 @@ fn check_found(table: &b2store::Table, made: &Reply) -> Result<()> {
     for (text, expected) in list(made, "conditions")?.iter().zip(list(made, "found")?) {
         let text = text.as_str().unwrap_or_default();
         let filter = table.filter(text).at(text)?;
-        // In parts, as a program that prints them would look for them.
+        // Searches in parts, like a program that prints the rows.
         let middle = rows / 2;
         let mut matches = filter.matches(0..middle).at(text)?;
         matches.extend(filter.matches(middle..rows).at(text)?);
@@ -220,8 +220,8 @@ fn check_attributes(found: &[(String, Value)], part: &[u8]) -> Result<()> {
     fail(format!("attributes: they {expected:?}, we {found:?}"))
 }
 
-/// Equal values; the order of sets is not defined, and a list that starts with the text that marks
-/// tuples cannot be told from one.
+/// Whether values are equal. The order of sets is undefined, and a list that starts with the mark
+/// of tuples looks like a tuple.
 fn is_same(a: &Value, b: &Value) -> bool {
     let all = |a: &[Value], b: &[Value]| {
         a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(a, b))

@@ -1,4 +1,4 @@
-//! Chunks with another header: what one C library wrote, the other one reads.
+//! Chunks with another header: each C library reads the chunks of the other one.
 
 use blosc_chunk::{Error, Target, transcode::transcode_header};
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ pub(super) fn to_blosc2(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     transcode(bench, case, blosc1_json(case, "blosc1_write"), Target::Blosc2_0, "blosc2_read")
 }
 
-/// C-Blosc2 writes, C-Blosc 1 reads, if the chunk will do.
+/// C-Blosc2 writes, C-Blosc 1 reads, if the chunk allows it.
 pub(super) fn to_blosc1(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     let mut request = cparams_json(case);
     request["op"] = "blosc2_write".into();

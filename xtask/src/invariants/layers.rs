@@ -1,11 +1,12 @@
-//! Who may depend on whom, from `cargo metadata`.
+//! The allowed dependencies between crates, checked by `cargo metadata`.
 
 use serde::Deserialize;
 
 use super::Finding;
 use crate::{failure::Result, workspace};
 
-/// Each crate with those of ours that it may use. A crate that is not here is a finding too.
+/// Each crate with the crates of this workspace that it may use. A crate missing here is a finding
+/// too.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("blosc-dtype", &[]),
     ("blosc-filters", &[]),
@@ -64,7 +65,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// These may use everything: no user gets them.
+/// These crates may use all others: no user gets them.
 const TOOLS: &[&str] = &["xtask", "blosc-peers", "blosc-trials"];
 
 #[derive(Deserialize)]
@@ -81,9 +82,9 @@ struct Package {
 #[derive(Deserialize)]
 struct Dependency {
     name: String,
-    /// Absent for ordinary ones, else `dev` or `build`.
+    /// Absent for ordinary dependencies, otherwise `dev` or `build`.
     kind: Option<String>,
-    /// Present for crates of ours.
+    /// Present for crates of this workspace.
     path: Option<String>,
 }
 

@@ -3,11 +3,10 @@
 use super::{Finding, source::Source};
 use crate::failure::Result;
 
-/// Names that need their caller to be understood: a verb and an object say what is done.
+/// Names that only their caller explains; a verb and an object tell the purpose.
 const VAGUE: [&str; 8] = ["of", "put", "one", "at", "same", "top", "is", "with"];
 
-/// Files that may have such a name: where a trait of others demands it, or another change is under
-/// way.
+/// Files that may have a vague name: a foreign trait demands it, or another change is in progress.
 const VAGUE_IN: [(&str, &str); 3] = [
     ("b2frame/src/rescue/walk.rs", "at"),
     ("blosc-chunk/src/flags.rs", "with"),
@@ -57,7 +56,7 @@ fn long_lines_of(source: &Source) -> Vec<Finding> {
         }
         match text.trim_start().strip_prefix("//") {
             Some(comment) => !is_drawing(comment),
-            // A literal that runs over the edge is left alone, as rustfmt does.
+            // A literal past the limit is allowed, as in rustfmt.
             None => code.trim_end().chars().count() > MAX_COLUMNS && !text.contains('"'),
         }
     });
@@ -67,7 +66,7 @@ fn long_lines_of(source: &Source) -> Vec<Finding> {
         .collect()
 }
 
-/// Whether a comment is a row of a table or of a drawing: columns that are kept apart.
+/// Whether a comment is a row of a table or of a drawing, with separated columns.
 fn is_drawing(comment: &str) -> bool {
     let text = comment.trim_start_matches(['/', '!']);
     text.trim_start().starts_with('|') || text.contains("  ")

@@ -3,7 +3,7 @@
 use super::{Finding, source::Source};
 use crate::failure::Result;
 
-/// Bytes to bytes, and nothing else.
+/// Crates that only convert bytes to bytes.
 const PURE: [&str; 5] = ["blosc-filters", "blosc-codecs", "blosc-dtype", "b2-plot", "b2-view"];
 
 pub(super) fn no_io(sources: &[Source]) -> Result<Vec<Finding>> {
@@ -34,8 +34,7 @@ pub(super) fn no_printing(sources: &[Source]) -> Result<Vec<Finding>> {
     Ok(libraries.flat_map(|source| uses_of(source, &WORDS)).collect())
 }
 
-/// Each crate forbids unsafe code, but for a few that deny it and allow it again in files of their
-/// own.
+/// Each crate forbids unsafe code, except for some that deny it and allow it again in single files.
 pub(super) fn no_unsafe(sources: &[Source]) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for source in sources {
@@ -59,7 +58,7 @@ pub(super) fn no_unsafe(sources: &[Source]) -> Result<Vec<Finding>> {
 /// The fuzz target that calls libblosc2.
 const PEER: &str = "fuzz/fuzz_targets/chunk_peer.rs";
 
-/// The crates with unsafe code, and the parts of paths where it stands.
+/// The crates with unsafe code, and the parts of the paths of its files.
 const UNSAFE_IN: [(&str, &[&str]); 10] = [
     ("blosc-filters", &["/src/arch.rs", "/src/arch/"]),
     (
@@ -79,9 +78,9 @@ const UNSAFE_IN: [(&str, &[&str]); 10] = [
     ),
     ("blosc-io", &["/src/mmap.rs", "/src/zeroed.rs"]),
     ("blosc-threads", &["/src/crew.rs"]),
-    // Names that a linker is told of, and no unsafe block.
+    // Attributes for the linker's names, without an unsafe block.
     ("b2-web", &["/src/exports.rs", "/src/lib.rs"]),
-    // What C passes and gets: pointers, and lengths that nobody can check.
+    // Pointers and lengths from and to C, which no code can check.
     ("blosc-capi", &["/src/", "/tests/"]),
     ("libblosc", &["/src/", "/tests/"]),
     ("libblosc2", &["/src/", "/tests/"]),
@@ -89,7 +88,7 @@ const UNSAFE_IN: [(&str, &[&str]); 10] = [
     ("python", &["/src/memory.rs"]),
 ];
 
-/// Processor features are detected in a few files; everything else is given a `Simd`.
+/// Processor features are detected in a few files; all other code gets a `Simd`.
 pub(super) fn feature_detection(sources: &[Source]) -> Result<Vec<Finding>> {
     const FILES: [&str; 3] =
         ["blosc-filters/src/simd.rs", "blosc-codecs/src/simd.rs", "blosc-io/src/file/"];
@@ -100,8 +99,8 @@ pub(super) fn feature_detection(sources: &[Source]) -> Result<Vec<Finding>> {
     Ok(others.flat_map(|source| uses_of(source, &WORDS)).collect())
 }
 
-/// Where bytes of files are put together: a value that is missing is an error there. An empty one
-/// in its place would be written and synced.
+/// Files that assemble the bytes of files: a missing value is an error there. An empty one in its
+/// place would be written and synced.
 const WRITERS: [&str; 16] = [
     "crates/b2frame/src/compress.rs",
     "crates/b2frame/src/edit",
@@ -128,12 +127,12 @@ pub(super) fn no_neutral_values(sources: &[Source]) -> Result<Vec<Finding>> {
     Ok(writers.flat_map(|source| uses_of(source, &["unwrap_or_default"])).collect())
 }
 
-/// Files with a `static` that changes: the list that signals work off, the bar that they remove,
-/// and on systems without positional reads the turn of those who move a file's position. The facts
-/// of a processor never change: it tells them once. Engines have interfaces without a place
-/// for a cache, a session or a registration. The C libraries have functions without a context:
-/// their settings and threads belong to the process. The functions of the page's module have none
-/// either: one engine belongs to the module.
+/// Files with a `static` that changes: the list that signals work through, the bar that they
+/// remove, and on systems without positional reads the lock of a file's position. The features of a
+/// processor are constant, and detected once. The interfaces of engines have no place for a cache,
+/// a session or a registration. The functions of the C libraries have no context: their settings
+/// and threads belong to the process. The functions of the page's module have no context either:
+/// one engine belongs to the module.
 const STATEFUL: [&str; 16] = [
     "crates/b2-program/src/progress.rs",
     "crates/b2-program/src/signals.rs",
@@ -171,7 +170,7 @@ pub(super) fn no_global_state(sources: &[Source]) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// Code that two commands share stands in a module that is no command.
+/// Code shared by two commands is in a module that is not a command.
 pub(super) fn commands_apart(sources: &[Source]) -> Result<Vec<Finding>> {
     let names: Vec<&str> = sources.iter().filter_map(command_of).collect();
     let mut findings = vec![];
@@ -249,9 +248,9 @@ fn size_of(source: &Source) -> Vec<Finding> {
     findings
 }
 
-/// First line and number of lines of each function. As rustfmt leaves it, a function ends at the
-/// first line that is a closing brace in the column where the function began. Those with
-/// `too_many_lines` allowed are left out.
+/// First line and number of lines of each function. In rustfmt's style, a function ends at the
+/// first closing brace in the column where it began. Functions with `too_many_lines` allowed are
+/// left out.
 fn functions(source: &Source) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     let mut open: Vec<(usize, String)> = Vec::new();
@@ -288,7 +287,7 @@ fn uses_of(source: &Source, words: &[&str]) -> Vec<Finding> {
     words_in(source, source.product(), words)
 }
 
-/// A finding for each line that holds one of `words`, not as the end of a longer one.
+/// A finding for each line that contains one of `words`, but not as the end of a longer word.
 fn words_in<'a>(
     source: &Source,
     lines: impl Iterator<Item = (usize, &'a str)>,

@@ -1,4 +1,4 @@
-//! Rust sources with comments and literals blanked, so that a word found in them is code.
+//! Rust sources with comments and literals blanked, so that only code contains words.
 
 use std::fs;
 
@@ -11,9 +11,9 @@ use crate::{
 pub(super) struct Source {
     /// The path below the root, with forward slashes.
     pub(super) path: String,
-    /// The text as it stands.
+    /// The text, unchanged.
     pub(super) text: String,
-    /// The same lines; what stood in comments, strings and character literals is blank.
+    /// The same lines, with comments, strings and character literals blanked.
     pub(super) code: String,
 }
 
@@ -23,14 +23,13 @@ impl Source {
         Self { path, text, code }
     }
 
-    /// The numbered lines of code that users get: without the `mod tests` at the end.
+    /// The numbered lines of the product's code: without the `mod tests` at the end.
     pub(super) fn product(&self) -> impl Iterator<Item = (usize, &str)> {
         let lines = self.code.lines().enumerate().map(|(i, line)| (i + 1, line));
         lines.take_while(|(_, line)| *line != "#[cfg(test)]" && !line.starts_with("#[cfg(all(test"))
     }
 
-    /// Whether the file belongs to what a crate builds for its users, and not to its tests or
-    /// benches.
+    /// Whether the file belongs to the product of a crate, and not to its tests or benches.
     pub(super) fn is_product(&self) -> bool {
         self.path.contains("/src/")
             && !self.path.ends_with("/tests.rs")
@@ -60,7 +59,7 @@ pub(super) fn load() -> Result<Vec<Source>> {
     Ok(sources)
 }
 
-/// Replaces all but the line ends of comments and literals by blanks.
+/// Blanks comments and literals, except for their line ends.
 fn blank(text: &str) -> String {
     let mut code = String::with_capacity(text.len());
     let mut rest = text;
@@ -78,13 +77,13 @@ fn blank(text: &str) -> String {
     code
 }
 
-/// The length of the word at the start of `rest`: it is stepped over whole, so that its last letter
-/// is not taken for the `r` or `b` of a literal.
+/// The length of the word at the start of `rest`. It is skipped whole, so that its last letter is
+/// not taken for the `r` or `b` of a literal.
 fn word(rest: &str) -> usize {
     rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len())
 }
 
-/// The length of the comment or literal at the start of `rest`, else 0.
+/// The length of the comment or literal at the start of `rest`, otherwise 0.
 fn hidden(rest: &str) -> usize {
     if rest.starts_with("//") {
         return rest.find('\n').unwrap_or(rest.len());
@@ -104,7 +103,7 @@ fn hidden(rest: &str) -> usize {
     if len == 0 { 0 } else { prefix + len }
 }
 
-/// The length of `#"..."#` with any number of `#`, or 0 where it is something else (`r#type`).
+/// The length of `#"..."#` with any number of `#`; 0 for other tokens (`r#type`).
 fn raw_string(literal: &str) -> usize {
     let hashes = literal.len() - literal.trim_start_matches('#').len();
     let Some(body) = literal[hashes..].strip_prefix('"') else { return 0 };

@@ -8,7 +8,7 @@ use crate::{
     workspace,
 };
 
-/// Phrases that stood for a term of the field, each with the term. All are in lower case.
+/// Phrases in place of a term of the field, each with the term. All are in lower case.
 const PHRASES: &[(&str, &str)] = &[
     ("foretell", "predict"),
     ("foretells", "predicts"),

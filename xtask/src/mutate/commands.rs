@@ -1,8 +1,8 @@
 //! `cargo xtask mutate --commands`: damaged files given to the commands of `b2`.
 //!
-//! The program runs in this process, in several of them, whose standard output goes nowhere. After
-//! each command there was no panic, reading has left the input as it was, and the memory that the
-//! process ever had beyond what it began with is below [`MAX_MEMORY`].
+//! The program runs inside of this process, in several processes without standard output. After
+//! each command there must be no panic, and reading must not have changed the input. The memory of
+//! the process beyond its start must stay below [`MAX_MEMORY`].
 
 mod inputs;
 mod lines;
@@ -31,13 +31,13 @@ use inputs::{Folder, Input, inputs};
 use lines::Line;
 use tally::Tally;
 
-/// What a process may need beyond the programs and samples in it (bytes).
+/// Memory that a process may need beyond its programs and samples (bytes).
 const MAX_MEMORY: u64 = 256 << 20;
 
-/// Commands that each file is given to before one that may change it.
+/// The number of reading commands on each file before one that may change it.
 const NREADING: usize = 3;
 
-/// The options of the command line, and which part of the cases this process takes.
+/// The options of the command line, and this process's part of the cases.
 struct Plan {
     nfiles: u64,
     seed: u64,
@@ -67,7 +67,7 @@ pub(super) fn run(mut args: Args) -> Result<()> {
     }
 }
 
-/// Starts a process for each part of the cases, and adds up what they found.
+/// Starts a process for each part of the cases, and adds up their findings.
 fn run_all(plan: &Plan) -> Result<()> {
     let start = Instant::now();
     let program = std::env::current_exe()?;
@@ -115,7 +115,7 @@ fn run_part(plan: &Plan, part: u64) -> Result<Tally> {
     Ok(runner.tally)
 }
 
-/// One case, and what its commands say.
+/// Runs one case, and prints the output of its commands.
 fn run_case(plan: &Plan, number: u64) -> Result<()> {
     let mut runner = Runner::new()?;
     runner.is_loud = true;
@@ -124,7 +124,7 @@ fn run_case(plan: &Plan, number: u64) -> Result<()> {
     done
 }
 
-/// The most memory that this process ever had (bytes); 0 where the system does not say.
+/// The greatest memory of this process so far (bytes); 0 if the system does not report it.
 fn memory_of_process() -> Result<u64> {
     let Ok(status) = fs::read_to_string("/proc/self/status") else { return Ok(0) };
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

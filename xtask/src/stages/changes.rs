@@ -1,10 +1,10 @@
 //! The files of a change, and the stages that they need.
 //!
-//! The change is what differs from `CI_BASE` (a commit), else from the commit at which the branch
-//! left `origin/main`, `origin/master` or `main`. Where `HEAD` is that commit and nothing differs
-//! from it, as in a fresh clone, the change is not known: every stage of the tier runs, except the
-//! tests of the joins with engines, whose 500 packages would double the time. The joins are
-//! compiled, and tested at night.
+//! The change is the difference to `CI_BASE` (a commit), or else to the commit at which the branch
+//! left `origin/main`, `origin/master` or `main`. If `HEAD` is that commit and there is no
+//! difference, as in a fresh clone, the change is unknown. Then every stage of the tier runs,
+//! except the tests of the joins with engines, whose 500 packages would double the time. The joins
+//! are compiled, and tested at night.
 
 use core::fmt;
 use std::process::Command;
@@ -12,7 +12,7 @@ use std::process::Command;
 use super::table::{Tier, When};
 use crate::{failure::Result, workspace};
 
-/// The folders of the workspace that engines are not built of.
+/// The workspace's folders that engines do not use.
 const NOT_IN_ENGINES: [&str; 7] = [
     "crates/blosc-peers/",
     "crates/blosc-trials/",
@@ -23,16 +23,16 @@ const NOT_IN_ENGINES: [&str; 7] = [
     "python/",
 ];
 
-/// The crates of programs, which the Python package is not built of.
+/// The crates of programs, which the Python package does not use.
 const NOT_IN_PYTHON: [&str; 5] =
     ["crates/b2-cli/", "crates/b2-plot/", "crates/b2-program/", "crates/b2-view/", "crates/blpk/"];
 
 /// The files that differ.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Changes {
-    /// Everything may, and all is wanted.
+    /// Any file may differ, and all stages are wanted.
     All,
-    /// Everything may.
+    /// Any file may differ.
     Unknown,
     Files {
         base: String,
@@ -55,7 +55,7 @@ impl Changes {
         Ok(Self::Files { base, paths })
     }
 
-    /// Whether a stage that looks at these files has anything to look at.
+    /// Whether the change has files of a stage with these files.
     pub(super) fn need(&self, when: When) -> bool {
         match self {
             Self::All => true,

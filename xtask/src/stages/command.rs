@@ -10,7 +10,7 @@ use crate::{
 
 /// The values of a command's placeholders.
 pub(super) struct Setting {
-    /// This program as it was started: a stage may build another one in its place.
+    /// The path of this running program: a stage may build another one in its place.
     xtask: PathBuf,
     target: PathBuf,
     host: String,

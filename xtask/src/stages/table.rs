@@ -1,8 +1,8 @@
-//! The stages: name, command, first tier, the files that it looks at, the reason.
+//! The stages: name, command, first tier, its files, the reason.
 
 use core::{fmt, str::FromStr, time::Duration};
 
-/// How much is looked at.
+/// The extent of checking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Tier {
     Check,
@@ -43,18 +43,18 @@ impl FromStr for Tier {
     }
 }
 
-/// The files that a stage looks at.
+/// The files that a stage checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum When {
     /// All files.
     Always,
     /// All but documents.
     Code,
-    /// The joins with engines, and what they are built of.
+    /// The joins with engines, and the crates that they use.
     EnginesOrUsed,
     /// The joins with engines.
     Engines,
-    /// The Python package, and what it is built of.
+    /// The Python package, and the crates that it uses.
     PythonOrUsed,
 }
 
@@ -109,8 +109,8 @@ const fn longer(command: &'static str, stage: Stage) -> Stage {
 use Tier::{Change, Check, Night};
 use When::{Always, Code, Engines, EnginesOrUsed, PythonOrUsed};
 
-/// Cheap ones first. `xtask` is this program, `engines` is cargo in that workspace, `$built` the
-/// folder of programs, `$seed` a number.
+/// The stages, cheap ones first. `xtask` is this program, `engines` is cargo in that workspace,
+/// `$built` the folder of programs, `$seed` a number.
 pub(super) const STAGES: &[Stage] = &[
     stage(Check, "format", "cargo fmt --all --check", Code, "diffs show what was changed"),
     stage(Check, "invariants", "xtask ci", Always, "the rules that architecture.md states"),
@@ -176,7 +176,7 @@ pub(super) const STAGES: &[Stage] = &[
             "writers at the same time do not harm each other",
         ),
     ),
-    // The tests of `blosc-trials` are the small run of it.
+    // The tests of `blosc-trials` are its small run.
     stage(
         Night,
         "crash",

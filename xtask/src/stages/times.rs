@@ -1,9 +1,9 @@
-//! How long each test takes.
+//! The time of each test.
 //!
-//! Cargo runs each program of tests by `xtask timed PROGRAM`, as `CARGO_TARGET_…_RUNNER` says. That
-//! asks the program for times, which the harness of stable compilers gives only with the variable
-//! `RUSTC_BOOTSTRAP`; set here, it changes nothing that is built. A harness that gives no times
-//! leaves the list empty, and nothing fails.
+//! Cargo runs each program of tests by `xtask timed PROGRAM`, because of `CARGO_TARGET_…_RUNNER`.
+//! That requests times from the program, which the harness of stable compilers reports only with
+//! the variable `RUSTC_BOOTSTRAP`; set here, it affects no build. If a harness reports no times,
+//! the list stays empty, without an error.
 
 use std::{
     fs::{self, OpenOptions},
@@ -18,7 +18,7 @@ use crate::{
     workspace,
 };
 
-/// The variable that makes cargo run tests by this task.
+/// The variable that makes cargo run tests through this task.
 pub(super) fn runner(host: &str, xtask: &Path) -> (String, String) {
     let host = host.to_uppercase().replace('-', "_");
     (format!("CARGO_TARGET_{host}_RUNNER"), format!("{} timed", xtask.display()))
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_stand_behind_results() {
+    fn times_stand_after_results() {
         assert_eq!(time_of("test a::b ... ok <0.250s>"), Some(("a::b", 0.25)));
         for line in ["test a::b ... ok", "test a::b ... FAILED <0.250s>", "test result: ok.", ""] {
             assert_eq!(time_of(line), None, "{line}");

@@ -24,7 +24,7 @@ pub(in super::super) fn read(bench: &mut Bench, case: &Case) -> Result<Verdict> 
     live(bench, case, &mut draw, array)
 }
 
-/// We make an array, both change it.
+/// `bcolz-store` makes an array, both change it.
 pub(in super::super) fn write(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     let (mut draw, mut array) = Array::draw(bench, case)?;
     array.create(array.root.clone())?;
@@ -34,7 +34,7 @@ pub(in super::super) fn write(bench: &mut Bench, case: &Case) -> Result<Verdict>
     live(bench, case, &mut draw, array)
 }
 
-/// What should be on disk.
+/// The expected content of the array on disk.
 struct Array {
     root: PathBuf,
     recipe: Recipe,
@@ -45,7 +45,7 @@ struct Array {
 
 fn live(bench: &mut Bench, case: &Case, draw: &mut Draw, mut array: Array) -> Result<Verdict> {
     array.check(bench, draw).at("as made")?;
-    // Rounding again what is read back is left to bcolz.
+    // Only bcolz rounds values again that were read back, so a lossy array is not changed.
     let steps = if array.recipe.is_lossy() { 1 } else { draw.within(1..6) };
     for step in 1..steps {
         let ours = draw.chance(50);
@@ -91,7 +91,7 @@ impl Array {
         Ok(writer.finish()?)
     }
 
-    /// The files that do not depend on a codec are the very same.
+    /// Compares the files that do not depend on a codec byte for byte.
     fn compare_with_ours(&self, bench: &Bench) -> Result<()> {
         let ours = bench.folder.join("bcolz-ours");
         if ours.exists() {
@@ -105,8 +105,8 @@ impl Array {
             let name = entry?.file_name();
             let theirs = fs::read(self.root.join("data").join(&name))?;
             let found = fs::read(ours.join("data").join(&name))?;
-            // Magic, header and sizes: all but the compressed size and whether the data are stored
-            // as they are.
+            // Magic, header and sizes, without the compressed size and the flag of uncompressed
+            // data.
             let head = |file: &[u8]| [&file[..18], &[file[18] & !2], &file[19..28]].concat();
             compare("the head of a chunk", &head(&theirs), &head(&found))?;
             if self.recipe.json()["clevel"] == 0 {
@@ -116,14 +116,14 @@ impl Array {
         Ok(())
     }
 
-    /// What bcolz reads.
+    /// The data as bcolz reads them.
     fn content(&self, bench: &mut Bench) -> Result<Vec<u8>> {
         bench.oracle.ask(self.request("bcolz_content"), &[])?.into_first()
     }
 
     fn check(&mut self, bench: &mut Bench, draw: &mut Draw) -> Result<()> {
         let theirs = bench.oracle.ask(self.request("bcolz_content"), &[])?;
-        // Reading compares checksums as verifying does, which seals what they have changed.
+        // Reading compares checksums as verifying does, which seals bcolz's changes.
         self.sums.verify(&DataSet::CArray(CArray::open(&self.root)?))?;
         let array = CArray::open(&self.root)?;
         let shape = json!(array.shape());
@@ -139,7 +139,7 @@ impl Array {
         Ok(())
     }
 
-    /// A change by one of the programs; what should come of it.
+    /// A change by one of the programs, with its expected result.
     fn change(
         &mut self,
         bench: &mut Bench,

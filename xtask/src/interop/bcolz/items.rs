@@ -1,4 +1,4 @@
-//! Types of items and rows of them, all drawn.
+//! Randomly drawn types of items and rows of them.
 
 use bcolz_store::{Cname, CreateOptions, Dtype, Durability, Json, Shuffle, StorageParams};
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::super::case::{Case, Draw};
 use crate::failure::Result;
 
-/// How an array is made.
+/// The properties of a new array.
 #[derive(Clone, Debug)]
 pub(in crate::interop) struct Recipe {
     pub(in crate::interop) dtype: &'static str,
@@ -80,7 +80,7 @@ impl Recipe {
         }
     }
 
-    /// Without what a table of bcolz does not take over from its columns.
+    /// The recipe without the properties that a table of bcolz does not take from its columns.
     pub(in crate::interop) fn plain(self) -> Self {
         Self { dflt: None, quantize: 0, ..self }
     }
@@ -94,12 +94,12 @@ impl Recipe {
         !self.dtype.starts_with("|V") && !self.dtype.contains("64[") && self.row_shape.is_empty()
     }
 
-    /// The item that fills.
+    /// The item that fills new rows.
     pub(in crate::interop) fn fill(&self) -> Vec<u8> {
         self.dflt.as_ref().map_or_else(|| vec![0; self.rowsize], |(_, _, item)| item.clone())
     }
 
-    /// A number of rows.
+    /// Draws a number of rows.
     pub(in crate::interop) fn rows(&self, draw: &mut Draw, case: &Case, rows: usize) -> Vec<u8> {
         let start = draw.within(0..1000);
         let data = case.data();
@@ -112,14 +112,13 @@ impl Recipe {
         };
         match self.dtype {
             "bool" => bytes.iter_mut().for_each(|byte| *byte &= 1),
-            // Characters that there are, and no empty string: for a chunk in memory with nothing
-            // but those, bcolz gives back bytes that it never set, and writes them to
-            // disk.
+            // Makes characters valid and strings non-empty. For a chunk in memory with only empty
+            // strings, bcolz returns bytes that it never set, and writes them to disk.
             "<U3" => {
                 bytes.chunks_mut(4).for_each(|c| c[1..].fill(0));
                 bytes.chunks_mut(12).for_each(|item| item[0] |= 0x20);
             }
-            // No infinities: scaling them is a warning.
+            // Avoids infinities: scaling them gives a warning.
             "float32" if self.is_lossy() => bytes.chunks_mut(4).for_each(|item| item[3] = 0x3f),
             "float64" if self.is_lossy() => bytes.chunks_mut(8).for_each(|item| item[7] = 0x3f),
             _ => {}
@@ -152,7 +151,7 @@ impl Recipe {
     }
 }
 
-/// A fill value other than zero, where there is a plain one.
+/// A fill value other than zero, if the type has a simple one.
 fn dflt(dtype: &str) -> Option<(Value, Json, Vec<u8>)> {
     match dtype {
         "int8" => Some((json!(-3), Json::Int(-3), vec![0xfd])),

@@ -1,4 +1,4 @@
-//! Queries: what `fetchwhere` of bcolz finds.
+//! Queries, compared with `fetchwhere` of bcolz.
 
 use bcolz_store::{CTable, CTableWriter, CreateOptions, Dtype, Durability};
 use serde_json::json;
@@ -19,7 +19,7 @@ const FUNCTIONS: [&str; 25] = [
 const FUNCTIONS_OF_TWO: [&str; 7] =
     ["arctan2", "copysign", "fmod", "hypot", "maximum", "minimum", "nextafter"];
 
-/// Random conditions on a table of ours; both find the same rows.
+/// Applies random conditions to a table of `bcolz-store`; both find the same rows.
 pub(in super::super) fn query(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     let mut draw = Draw::new(case.recipe.seed.into(), "bcolz-query", 0);
     let root = fresh(bench)?;
@@ -46,7 +46,7 @@ pub(in super::super) fn query(bench: &mut Bench, case: &Case) -> Result<Verdict>
 }
 
 pub(in crate::interop) fn make(root: &std::path::Path, draw: &mut Draw) -> Result<()> {
-    // bcolz finds an error in a table without rows.
+    // bcolz fails on a table without rows.
     let len = 1 + draw.any_size(12);
     let mut options = Vec::new();
     for (name, dtype) in COLUMNS {
@@ -84,10 +84,10 @@ pub(in crate::interop) fn condition(draw: &mut Draw, depth: usize) -> String {
         return format!("contains(s, b'{}')", draw.pick(&["a", "x", "bx", ""]));
     }
     if draw.chance(15) {
-        // numexpr knows byte strings only as literals of bytes.
+        // numexpr compares byte strings only with literals of bytes.
         return format!("s {op} b'{}'", draw.pick(&["a", "b", "bx", "c"]));
     }
-    // A condition without columns is none for bcolz.
+    // bcolz refuses a condition without columns.
     let column = draw.pick(&["i", "k", "f"]);
     if draw.chance(10) {
         let function = draw.pick(&["isnan", "isinf", "isfinite", "signbit"]);
@@ -99,7 +99,7 @@ pub(in crate::interop) fn condition(draw: &mut Draw, depth: usize) -> String {
 fn number(draw: &mut Draw, depth: usize) -> String {
     if depth > 0 && draw.chance(50) {
         if draw.chance(10) {
-            // numexpr shifts only integers, and 32 bits only so far.
+            // numexpr shifts only integers, and 32-bit ones only by less than their width.
             return format!("(k {} {})", draw.pick(&["<<", ">>"]), draw.within(0..40));
         }
         let op = draw.pick(&["+", "-", "*"]);
@@ -122,7 +122,7 @@ fn number(draw: &mut Draw, depth: usize) -> String {
     }
 }
 
-/// How many rows, and their items in the columns.
+/// The number of rows, and their items in the columns.
 fn find(table: &CTable, expr: &str, names: &[&str]) -> Result<(usize, Vec<Vec<u8>>)> {
     let mut found = (0, vec![Vec::new(); names.len()]);
     for batch in table.scan().filter(expr)?.columns(names)?.batches() {

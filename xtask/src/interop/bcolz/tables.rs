@@ -19,7 +19,7 @@ pub(in super::super) fn read(bench: &mut Bench, case: &Case) -> Result<Verdict> 
     live(bench, case, &mut draw, table)
 }
 
-/// We make a table, both change it.
+/// `bcolz-store` makes a table, both change it.
 pub(in super::super) fn write(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     let (mut draw, table) = Table::draw(bench, case)?;
     let mut columns = Vec::new();
@@ -32,7 +32,7 @@ pub(in super::super) fn write(bench: &mut Bench, case: &Case) -> Result<Verdict>
     live(bench, case, &mut draw, table)
 }
 
-/// What should be on disk.
+/// The expected content of the table on disk.
 struct Table {
     root: PathBuf,
     len: usize,
@@ -87,7 +87,7 @@ impl Table {
 
     fn check(&mut self, bench: &mut Bench) -> Result<()> {
         let theirs = bench.oracle.ask(self.request("bcolz_table_content"), &[])?;
-        // Reading compares checksums as verifying does, which seals what they have changed.
+        // Reading compares checksums as verifying does, which seals bcolz's changes.
         self.sums.verify(&DataSet::CTable(CTable::open(&self.root)?))?;
         let table = CTable::open(&self.root)?;
         let names: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
@@ -186,7 +186,7 @@ impl Table {
     }
 
     fn delete(&mut self, bench: &mut Bench, draw: &mut Draw, ours: bool) -> Result<()> {
-        // bcolz does not open a table without columns.
+        // bcolz cannot open a table without columns.
         if self.columns.len() < 2 {
             return Ok(());
         }

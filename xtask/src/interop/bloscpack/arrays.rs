@@ -6,10 +6,10 @@ use serde_json::json;
 use super::{Bench, Case, Draw, Packing, Verdict, compare};
 use crate::failure::{Result, fail};
 
-/// Bloscpack refuses to write wider items (bytes).
+/// The widest items that Bloscpack writes (bytes).
 const MAX_ITEMSIZE: u32 = 255;
 
-/// Types of items as NumPy spells them, and their sizes (bytes).
+/// Types of items in NumPy's spelling, and their sizes (bytes).
 const DTYPES: &[(&str, usize)] = &[
     ("|b1", 1),
     ("|u1", 1),
@@ -31,11 +31,11 @@ const DTYPES: &[(&str, usize)] = &[
     ("|S300", 300),
 ];
 
-/// Bloscpack writes an array, we read it.
+/// Bloscpack writes an array, the crate reads it.
 pub(in crate::interop) fn read(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     let mut drawn = Drawn::new(case)?;
     let itemsize = drawn.itemsize();
-    // It does not cut whole items by itself.
+    // Bloscpack does not cut chunks at whole items by itself.
     drawn.how.chunk_size = drawn.how.chunk_size.div_ceil(itemsize) * itemsize;
     let mut request = drawn.how.request("blp_array_write", case);
     let metadata = drawn.array.info().to_metadata()?;
@@ -54,7 +54,7 @@ pub(in crate::interop) fn read(bench: &mut Bench, case: &Case) -> Result<Verdict
     Ok(Verdict::Equal)
 }
 
-/// We write an array, Bloscpack reads it.
+/// The crate writes an array, Bloscpack reads it.
 pub(in crate::interop) fn write(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     let drawn = Drawn::new(case)?;
     let blp = pack_array(&drawn.array, drawn.how.options(case))?;
@@ -69,7 +69,7 @@ pub(in crate::interop) fn write(bench: &mut Bench, case: &Case) -> Result<Verdic
     Ok(Verdict::Equal)
 }
 
-/// An array of the data of a case, as far as they are whole rows.
+/// An array made of the whole rows in the data of a case.
 struct Drawn {
     array: NpArray,
     how: Packing,
@@ -82,7 +82,7 @@ impl Drawn {
         let (dtype, itemsize) = draw.pick(DTYPES);
         let mut data = case.data();
         if dtype.starts_with('|') || dtype.contains('U') {
-            // NumPy looks at the values of these.
+            // NumPy interprets the values of these types, so they must be valid.
             data.iter_mut().for_each(|byte| *byte &= 1);
         }
         if dtype.contains('U') {
@@ -92,7 +92,7 @@ impl Drawn {
         let nitems: usize = shape.iter().product();
         data.truncate(nitems * itemsize);
         let shape: Vec<u64> = shape.iter().map(|n| *n as u64).collect();
-        // Where both are the same it is C.
+        // If both orders are the same, NumPy reports C order.
         let flat = shape.iter().filter(|n| **n != 1).count() < 2 || nitems == 0;
         let order = if !flat && draw.chance(40) { Order::F } else { Order::C };
         let array = NpArray::new(ArrayInfo::new(dtype.parse()?, shape, order)?, data)?;

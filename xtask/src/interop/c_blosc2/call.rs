@@ -1,5 +1,5 @@
 //! Parameters that only C functions take: plugins, items of any width, many filters, a destination
-//! with room to spare.
+//! larger than needed.
 
 use core::ops::Range;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ const NDLZ: u8 = 32;
 const ZFP_ACC: u8 = 33;
 const ZFP_RATE: u8 = 35;
 
-/// A case, and what else the C functions and we take.
+/// A case, and additional parameters for both sides.
 #[derive(Clone, Debug)]
 pub(super) struct Call {
     pub(super) case: Case,
@@ -34,12 +34,12 @@ pub(super) struct Call {
     pub(super) shape: Vec<u32>,
     /// Bytes of the destination beyond data and header.
     pub(super) room: usize,
-    /// For what we write.
+    /// The target of chunks that `blosc-chunk` writes.
     pub(super) target: Target,
 }
 
 impl Call {
-    /// Draws the rest of a case, out of its own seed.
+    /// Draws the additional parameters of a case from its own seed.
     pub(super) fn draw(case: &Case) -> Self {
         let mut draw = Draw::new(case.recipe.seed.into(), "call", 0);
         let room = if draw.chance(30) { draw.any_size(14) } else { 0 };
@@ -51,7 +51,7 @@ impl Call {
             target: target(&mut draw),
         };
         if draw.chance(10) {
-            // Not a multiple of anything.
+            // A block size that is no multiple of anything.
             call.case.blocksize = 1 + draw.any_size(14);
         }
         match draw.within(0..10) {
@@ -79,7 +79,7 @@ impl Call {
         request
     }
 
-    /// What C needs to read.
+    /// The request that makes C read.
     pub(super) fn read_json(&self, op: &str) -> Value {
         let threads = self.case.reader_threads();
         json!({"op": op, "nthreads": threads, "typesize": self.case.typesize, "shape": self.shape})
@@ -94,7 +94,7 @@ impl Call {
         self.case.filters.contains(&filter)
     }
 
-    /// How many filters there are. With three, C writes into the data while it compresses them.
+    /// The number of filters. With three, C writes into the data while it compresses them.
     pub(super) fn nfilters(&self) -> usize {
         self.case.filters.iter().filter(|id| **id != 0).count()
     }
@@ -107,14 +107,15 @@ impl Call {
         (ZFP_ACC..=ZFP_RATE).contains(&self.case.codec)
     }
 
-    /// Whether C writes delta where it does not read it: with three filters before and one after.
+    /// Whether C writes delta in a way that it cannot read: with three filters before and one
+    /// after.
     pub(super) fn loses_delta(&self) -> bool {
         let filters: Vec<u8> = self.case.filters.into_iter().filter(|id| *id != 0).collect();
         let delta = filters.iter().position(|id| *id == DELTA);
         delta.is_some_and(|before| before > 2 && filters.len() > before + 1)
     }
 
-    /// The bytes of items that delta works on together.
+    /// Bytes that delta processes together.
     pub(super) fn delta_width(&self) -> usize {
         match self.stored_typesize() {
             typesize @ (1 | 2 | 4) => typesize,
@@ -185,10 +186,10 @@ impl Call {
                 0..3 => (SHUFFLE, 0),
                 3 => (SHUFFLE, byte(draw.within(1..40))),
                 4..6 => (BITSHUFFLE, 0),
-                // C with two of them gives one thing today and another tomorrow.
+                // With two of these filters, C's results vary from run to run.
                 6..8 if !ids.contains(&DELTA) => (DELTA, 0),
                 8 => (BYTEDELTA, byte(draw.within(1..20))),
-                // C forgets what is left of a block after streams of equal length.
+                // C drops the rest of a block after streams of equal length.
                 9 if self.has_whole_items() => (OLD_BYTEDELTA, byte(typesize)),
                 10 if matches!(typesize, 4 | 8) => {
                     (TRUNC_PREC, draw.pick(&[1, 10, 23, 0xFF, 0xF8]))
@@ -202,7 +203,7 @@ impl Call {
         (self.case.filters, self.case.filters_meta) = (ids, metas);
     }
 
-    /// What depends on the size of the data.
+    /// Draws the parameters that depend on the size of the data.
     fn resize(&mut self, draw: &mut Draw) {
         let nbytes = self.case.recipe.nbytes;
         self.case.run = draw.chance(25).then(|| run(draw, nbytes));
@@ -221,7 +222,7 @@ impl Call {
     }
 }
 
-/// What chunks do not have.
+/// The case without layers, which chunks do not have.
 pub(super) fn without_layers(case: &Case) -> Case {
     Case { metalayers: vec![], vlmetalayers: vec![], ..case.clone() }
 }

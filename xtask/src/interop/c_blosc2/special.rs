@@ -1,4 +1,4 @@
-//! Chunks without data: zeros, NaNs, a repeated value, and data that nobody set.
+//! Chunks without data: zeros, NaNs, a repeated value, and uninitialised data.
 
 use blosc_chunk::{Special, special_chunk};
 
@@ -8,19 +8,19 @@ use super::{
 };
 use crate::{failure::Context, interop::case::Draw};
 
-/// C makes a chunk; we read it.
+/// C makes a chunk; `blosc-chunk` reads it.
 pub(in crate::interop) fn read(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     let run = Run::draw(case);
     run.read(bench).at(format!("{run:?}"))
 }
 
-/// We make a chunk; C reads it.
+/// `blosc-chunk` makes a chunk; C reads it.
 pub(in crate::interop) fn write(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     let run = Run::draw(case);
     run.write(bench).at(format!("{run:?}"))
 }
 
-/// What the chunk is made of.
+/// The parameters of the chunk.
 #[derive(Debug)]
 struct Run {
     call: Call,
@@ -107,7 +107,7 @@ impl Run {
         let Some((theirs, read)) = read else { return Ok(Verdict::Rescued) };
         check_sizes(&blosc_chunk::Chunk::parse(chunk)?, theirs)?;
         if self.special() == Special::Uninit {
-            // Whatever was there before.
+            // The data are arbitrary.
             return Ok(Verdict::Equal);
         }
         compare("read by the oracle", &content, read)?;

@@ -1,4 +1,4 @@
-//! What C reads of a chunk, and what is known to be wrong with it.
+//! C's reading of a chunk, and its known faults.
 
 use core::ops::Range;
 
@@ -13,7 +13,7 @@ pub(super) struct Theirs {
 }
 
 impl Theirs {
-    /// What C reads of what we wrote.
+    /// Lets C read a chunk of `blosc-chunk`.
     pub(super) fn ask(bench: &mut Bench, call: &Call, chunk: &[u8]) -> Result<Self> {
         let theirs = Self { reply: bench.oracle.ask(request(call, chunk), &[chunk])? };
         match theirs.content() {
@@ -22,7 +22,7 @@ impl Theirs {
         }
     }
 
-    /// What C reads of what it wrote, if it does not die of it.
+    /// Lets C read its own chunk; `None` if it crashes.
     pub(super) fn try_ask(bench: &mut Bench, call: &Call, chunk: &[u8]) -> Result<Option<Self>> {
         Ok(bench.oracle.try_ask(request(call, chunk), &[chunk])?.map(|reply| Self { reply }))
     }
@@ -33,7 +33,7 @@ impl Theirs {
         self.is_read(&self.reply.facts["code"], content.len()).then_some(content)
     }
 
-    /// The parts that C reads are parts of the whole, where C is known to get it right.
+    /// Checks that the parts that C reads are parts of the whole, except for its known faults.
     pub(super) fn check_parts(&self, call: &Call, chunk: &[u8], content: &[u8]) -> Result<Verdict> {
         let (chunk, typesize) = (Chunk::parse(chunk)?, call.stored_typesize());
         let (facts, items) = (&self.reply.facts, call.items());
@@ -66,7 +66,7 @@ impl Theirs {
     }
 }
 
-/// The sizes in the header, as C tells them.
+/// Compares the sizes in the header with the ones that C reports.
 pub(super) fn check_sizes(chunk: &Chunk<'_>, theirs: &Theirs) -> Result<()> {
     let header = chunk.header();
     let ours = serde_json::json!([0, header.nbytes(), header.cbytes(), header.blocksize()]);
@@ -75,10 +75,9 @@ pub(super) fn check_sizes(chunk: &Chunk<'_>, theirs: &Theirs) -> Result<()> {
 }
 
 /// Whether C-Blosc2 is known to get these bytes of a chunk wrong when they are requested alone. It
-/// forgets the first block where delta refers to it, and the dictionary. It starts a value that is
-/// repeated from its beginning wherever the bytes start. Where as many bytes are requested as a
-/// block has, it puts the whole block over what it has so far. And of ZFP with a fixed rate it
-/// takes items from one cell only.
+/// ignores the first block if delta refers to it, and the dictionary. It starts a repeated value
+/// from its beginning at any position. If the request is as long as a block, it overwrites the
+/// earlier bytes with the whole block. With ZFP at a fixed rate, it takes items from one cell only.
 pub(in crate::interop) fn is_misread(chunk: &Chunk<'_>, bytes: &Range<usize>) -> bool {
     if let Some(Special::Value(value)) = chunk.special() {
         let is_whole = |at: usize| at.is_multiple_of(value.len());

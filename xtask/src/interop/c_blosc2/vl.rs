@@ -8,17 +8,17 @@ use super::{
 };
 use crate::{failure::Context, interop::case::Draw};
 
-/// C writes blocks; we read each of them, and all.
+/// C writes blocks; `blosc-chunk` reads each of them, and all.
 pub(in crate::interop) fn read(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     let mut call = draw(case);
     if call.case.codec == 0 {
-        // C-Blosc2 dies of blocks for BloscLZ at level 0.
+        // C-Blosc2 crashes on blocks for BloscLZ at level 0.
         call.case.level = call.case.level.max(1);
     }
     read_call(bench, &call).at(format!("{call:?}"))
 }
 
-/// We write blocks; C reads each of them, and all.
+/// `blosc-chunk` writes blocks; C reads each of them, and all.
 pub(in crate::interop) fn write(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     let call = draw(case);
     write_call(bench, &call).at(format!("{call:?}"))
@@ -70,7 +70,7 @@ fn draw(case: &Case) -> Call {
         call.case.recipe.nbytes = case.recipe.nbytes.max(1);
         call.case.run = None;
     }
-    // C forgets what is left of a block after streams of equal length.
+    // C drops the rest of a block after streams of equal length.
     call.case.filters.iter_mut().filter(|id| **id == OLD_BYTEDELTA).for_each(|id| *id = BYTEDELTA);
     call.target = Target::Blosc3_0;
     call
@@ -92,19 +92,19 @@ fn cut<'a>(call: &Call, data: &'a [u8]) -> Vec<&'a [u8]> {
 }
 
 /// Whether C keeps all of a block. Three filters write into the data, which are filtered again
-/// after they gave a dictionary.
+/// after training a dictionary.
 fn is_exact(call: &Call, block: &[u8]) -> bool {
     let overwritten = call.nfilters() > 2 && call.case.dict;
     let lossy = call.is_lossy() || overwritten;
     !lossy && is_kept(call, block.len())
 }
 
-/// Whether C sets all bytes of a block with delta: not those after the last whole item.
+/// Whether C sets all bytes of a block with delta: it leaves out bytes after the last whole item.
 fn is_kept(call: &Call, nbytes: usize) -> bool {
     !call.has(DELTA) || nbytes.is_multiple_of(call.delta_width())
 }
 
-/// Our ways to read the chunk agree with each other.
+/// Checks that all ways of reading the chunk agree with each other.
 fn read_blocks(call: &Call, bytes: &[u8]) -> Result<Vec<Vec<u8>>> {
     let chunk = Chunk::parse(bytes)?;
     let mut scratch = Scratch::new(&dparams(call, 1));
@@ -120,8 +120,8 @@ fn read_blocks(call: &Call, bytes: &[u8]) -> Result<Vec<Vec<u8>>> {
     Ok(blocks)
 }
 
-/// C reads the same blocks, together and alone. Of the whole chunk it gets wrong what delta made of
-/// the later blocks.
+/// Checks that C reads the same blocks, together and alone. In the whole chunk it gets later blocks
+/// with delta wrong.
 fn check_read(call: &Call, reply: &Reply, blocks: &[Vec<u8>]) -> Result<Verdict> {
     let facts = &reply.facts;
     let Some((whole, theirs)) = reply.parts.split_first() else { return fail("no content") };

@@ -1,5 +1,5 @@
-//! `b2 convert`, `b2 append` and `b2 show` on directories of bcolz: what they make is read by
-//! bcolz-zipline, NumPy and python-blosc2, and what those made is read by them.
+//! `b2 convert`, `b2 append` and `b2 show` on directories of bcolz: bcolz-zipline, NumPy and
+//! python-blosc2 read the output of `b2`, and `b2` reads theirs.
 
 mod text;
 
@@ -26,7 +26,7 @@ pub(in crate::interop) fn array(bench: &mut Bench, case: &Case) -> Result<Verdic
     live(bench, case, &mut draw, vec![column])
 }
 
-/// Tables with columns of all types, the same way.
+/// Tables with columns of all types, from bcolz or from a file, to files; then they grow.
 pub(in crate::interop) fn table(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     let mut draw = Draw::new(case.recipe.seed.into(), "program-bcolz", 0);
     let len = draw.any_size(9);
@@ -55,7 +55,7 @@ fn live(bench: &mut Bench, case: &Case, draw: &mut Draw, columns: Vec<Column>) -
     Ok(Verdict::Equal)
 }
 
-/// What should be on disk: a table, or an array, whose column has no name.
+/// The expected content on disk: a table, or an array, whose column has no name.
 struct Set {
     root: PathBuf,
     columns: Vec<Column>,
@@ -101,7 +101,7 @@ impl Set {
         bench.oracle.ask(request, &self.data()).map(drop)
     }
 
-    /// What bcolz reads is what there should be.
+    /// Checks that bcolz reads the expected content.
     fn check(&self, bench: &mut Bench) -> Result<()> {
         let op = if self.is_table() { "bcolz_table_content" } else { "bcolz_content" };
         let found =
@@ -118,7 +118,7 @@ impl Set {
 
     /// A file of NumPy or python-blosc2, with these items.
     fn file(&self, bench: &mut Bench, draw: &mut Draw, items: &[&[u8]]) -> Result<PathBuf> {
-        // python-blosc2 gives items without a type a field.
+        // python-blosc2 turns items of raw bytes into a field.
         let is_plain = self.is_table() || !self.columns[0].recipe.dtype.starts_with("|V");
         let format = if is_plain { draw.pick(&["npy", "b2nd"]) } else { "npy" };
         let path = bench.folder.join(format!("items.{format}"));
@@ -131,7 +131,7 @@ impl Set {
         json!({"op": op, "path": path.to_string_lossy(), "format": format, "fields": fields})
     }
 
-    /// `b2 convert` makes the data set.
+    /// Makes the data set by `b2 convert`.
     fn convert_to(&self, bench: &mut Bench, case: &Case, draw: &mut Draw) -> Result<()> {
         let path = self.file(bench, draw, &self.data())?;
         let mut b2 = bench.b2(case, "convert");
@@ -147,7 +147,7 @@ impl Set {
         run(b2.arg(&path).arg("-o").arg(&self.root), &[]).map(drop)
     }
 
-    /// `b2 convert` makes files of the data set.
+    /// Converts the data set to files by `b2 convert`.
     fn convert_from(&self, bench: &mut Bench, case: &Case, format: &str) -> Result<()> {
         let path = bench.folder.join(format!("out.{format}"));
         let mut b2 = bench.b2(case, "convert");
@@ -177,7 +177,7 @@ impl Set {
     }
 }
 
-/// What the program can be told about how a data set is written.
+/// Options of the program for writing a data set.
 fn options(recipe: &Recipe) -> Vec<String> {
     let filter = ["none", "shuffle", "bitshuffle"][usize::from(recipe.shuffle % 3)];
     let mut options = vec![
@@ -189,7 +189,7 @@ fn options(recipe: &Recipe) -> Vec<String> {
     options
 }
 
-/// `b2 convert` makes a store of a table of bcolz; python-blosc2 finds in it what bcolz has.
+/// `b2 convert` turns a table of bcolz into a store; python-blosc2 finds bcolz's data in it.
 pub(in crate::interop) fn to_store(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     let mut draw = Draw::new(case.recipe.seed.into(), "bcolz-to-store", 0);
     let root = bench.folder.join("table.bcolz");

@@ -1,5 +1,5 @@
-//! `b2 convert` and `b2 append`: what they make of the frames of python-blosc2 is read by
-//! Bloscpack, and back.
+//! `b2 convert` and `b2 append`: Bloscpack reads the files that they make of python-blosc2's
+//! frames, and the reverse.
 
 use std::{fs, path::Path};
 
@@ -12,8 +12,8 @@ use crate::{
     interop::frames::{content_for_oracle, frame_of_oracle},
 };
 
-/// A frame becomes a Bloscpack file and a frame again, and both grow; each is read by its original
-/// program.
+/// A frame becomes a Bloscpack file and a frame again, and both grow; the original program of each
+/// format reads it.
 pub(in crate::interop) fn there_and_back(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     let Some(frame) = frame_of_oracle(bench, case)? else { return Ok(Verdict::Refused) };
     let Some(content) = content_for_oracle(bench, case, &frame)? else {
@@ -74,7 +74,7 @@ fn check_frame(
     }
 }
 
-/// All layers, byte by byte.
+/// Compares all layers byte by byte.
 fn compare_metadata(first: &Path, second: &Path) -> Result<()> {
     let layers = |path: &Path| -> Result<Value> {
         let schunk = SChunk::open(path)?;

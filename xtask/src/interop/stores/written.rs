@@ -1,4 +1,5 @@
-//! Stores and tables that we write: python-blosc2 reads them, changes them, and we read them again.
+//! Stores and tables that `b2store` writes: python-blosc2 reads and changes them, and `b2store`
+//! reads them again.
 
 use std::path::{Path, PathBuf};
 
@@ -79,7 +80,7 @@ pub(in super::super) fn write(bench: &mut Bench, case: &Case) -> Result<Verdict>
     Ok(Verdict::Equal)
 }
 
-/// What they read is what we read.
+/// Compares python-blosc2's content of a store with `b2store`'s.
 fn check(root: &Path, reply: &Reply) -> Result<()> {
     let store = Store::open(root)?;
     let keys = list(reply, "keys")?;
@@ -106,7 +107,7 @@ fn values_of<'a>(keys: impl Iterator<Item = &'a str>) -> Vec<String> {
     keys.filter(|key| !key.ends_with("/__vlmeta__")).map(str::to_owned).collect()
 }
 
-/// A value for a key that may have one; of another value it takes the place.
+/// Inserts a value for a key, perhaps in place of another value.
 fn insert(writer: &mut StoreWriter, draw: &mut Draw) -> Result<()> {
     let depth = draw.within(1..4);
     let key: String = (0..depth).map(|_| format!("/{}", draw.pick(NAMES))).collect();
@@ -132,7 +133,7 @@ fn insert(writer: &mut StoreWriter, draw: &mut Draw) -> Result<()> {
     }
 }
 
-/// Something that an attribute may be.
+/// A possible value of an attribute.
 fn value(draw: &mut Draw) -> Value {
     match draw.within(0..7) {
         0 => Value::Nil,

@@ -1,4 +1,4 @@
-//! The files that are damaged, and the folder in which they are given to commands.
+//! The damaged files, and the folder in which commands get them.
 
 use std::{
     fs,
@@ -15,7 +15,7 @@ use crate::{
 /// A sound file or directory.
 pub(super) struct Input {
     pub(super) format: &'static str,
-    /// Its name; commands know some formats by their suffixes alone.
+    /// Its name; commands recognise some formats only by their suffixes.
     pub(super) name: &'static str,
     /// Whether the name is that of a directory.
     is_dir: bool,
@@ -36,7 +36,7 @@ const NAMES: &[(&str, &str)] = &[
     ("chunk", "x.chunk"),
 ];
 
-/// Fixtures with what the samples lack: columns of every kind, objects.
+/// Fixtures with contents that the samples lack: columns of every kind, objects.
 const FIXTURES: &[(&str, &str, &str)] = &[
     ("b2z-table", "x.b2z", "stores/table-basic.b2z"),
     ("b2d-table", "x.b2d", "stores/table-nulls-mask.b2d"),
@@ -44,7 +44,7 @@ const FIXTURES: &[(&str, &str, &str)] = &[
     ("ctable-columns", "x.bcolz", "bcolz/ct_struct_column"),
 ];
 
-/// The header of two rows of three numbers; 64 bytes with what comes before.
+/// The header of two rows of three numbers; 64 bytes with the bytes before it.
 const NPY: &[u8] = b"\x93NUMPY\x01\0\x76\0{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }                                                          \n";
 
 pub(super) const CSV: &str = "id,price,name\n1,2.5,one\n2,3.5,\"two, three\"\n3,,four\n";
@@ -102,7 +102,7 @@ fn read(path: &Path) -> Result<Files> {
     Ok(Files(files))
 }
 
-/// A folder of this process, in memory where the system has such a place.
+/// A folder of this process, in memory if the system has one there.
 pub(super) struct Folder(PathBuf);
 
 impl Folder {
@@ -118,7 +118,7 @@ impl Folder {
         self.0.join(name).display().to_string()
     }
 
-    /// Sound files for commands that take two.
+    /// Writes sound files for commands that take two.
     pub(super) fn write_companions(&self, inputs: &[Input]) -> Result<()> {
         for (format, name) in [("frame", "sound.b2frame"), ("b2nd", "sound.b2nd")] {
             let sound = inputs.iter().find(|input| input.format == format);
@@ -130,7 +130,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Puts the files in the place of the last ones, and says where they are.
+    /// Replaces the previous files by these, and returns their path.
     pub(super) fn place(&self, input: &Input, files: &Files) -> Result<String> {
         for entry in fs::read_dir(&self.0)? {
             let entry = entry?;
@@ -159,7 +159,7 @@ impl Folder {
         Ok(path.display().to_string())
     }
 
-    /// Fails if the files are no longer those that were put there.
+    /// Fails if the files have changed.
     pub(super) fn check(&self, input: &Input, files: &Files) -> Result<()> {
         let path = self.0.join(input.name);
         let wrong = || fail(format!("{}: changed by reading", input.name));
@@ -177,7 +177,7 @@ impl Folder {
         if found == expected { Ok(()) } else { wrong() }
     }
 
-    /// Leaves the files where they are.
+    /// Keeps the files.
     pub(super) fn keep(self) -> PathBuf {
         let kept = self.0.clone();
         core::mem::forget(self);
@@ -187,7 +187,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What is left is small, and in memory.
+        // The remains are small, and in memory.
         let _ = fs::remove_dir_all(&self.0);
     }
 }

@@ -1,5 +1,5 @@
-//! The command lines that a damaged file is given to. Each is drawn from a table of all commands,
-//! so that each command meets each format.
+//! The command lines for a damaged file, drawn from a table of all commands, so that each command
+//! meets each format.
 
 use core::fmt;
 
@@ -8,7 +8,7 @@ use blosc_testdata::data::XorShift32;
 use super::inputs::Folder;
 use blosc_trials::cases::below;
 
-/// Words of a command line. `X` is the damaged file, `D/` the folder that it is in.
+/// Words of a command line. `X` is the damaged file, `D/` its folder.
 const READING: &[&str] = &[
     "cat --max-output=4M X",
     "cat --max-output=4M --bytes=-8: X",
@@ -105,15 +105,15 @@ const CHANGING: &[&str] = &[
     "seal --checksum=none X",
 ];
 
-/// One command and what it is given.
+/// One command and its arguments.
 pub(super) struct Line(Vec<String>);
 
-/// A command that leaves its input as it is.
+/// A command that does not change its input.
 pub(super) fn reading(draw: &mut XorShift32, path: &str, folder: &Folder) -> Line {
     Line::new(READING[below(draw, READING.len())], path, folder)
 }
 
-/// One that may change it, or another file.
+/// A command that may change its input, or another file.
 pub(super) fn changing(draw: &mut XorShift32, path: &str, folder: &Folder) -> Line {
     Line::new(CHANGING[below(draw, CHANGING.len())], path, folder)
 }

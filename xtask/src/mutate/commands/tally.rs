@@ -1,4 +1,4 @@
-//! How commands ended, by format and by command.
+//! The exit codes of commands, by format and by command.
 
 use core::{fmt, time::Duration};
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// Exit codes from 0 to 6, and any other.
 const NCODES: usize = 8;
 
-/// What one process found, or all of them.
+/// The findings of one process, or of all.
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct Tally {
     /// Files of each format.
@@ -95,7 +95,7 @@ impl fmt::Display for Tally {
     }
 }
 
-/// The number of runs, and how many ended with each code.
+/// The number of runs, and of runs with each code.
 struct Codes<'a>(&'a [u64; NCODES]);
 
 impl fmt::Display for Codes<'_> {

@@ -1,5 +1,5 @@
-//! Values as text, and in Parquet files: tables of the types that have them, and the rows that a
-//! condition finds.
+//! Values as text, and in Parquet files: tables of suitable types, and the rows that a condition
+//! finds.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ use crate::{
     },
 };
 
-/// Types that text can say, and what they are taken for.
+/// Types that text can express, and the types that reading text assumes.
 const FIELDS: [(&str, &str, &str); 12] = [
     ("int", "int32", "<i8"),
     ("long", "int64", "<i8"),
@@ -28,14 +28,14 @@ const FIELDS: [(&str, &str, &str); 12] = [
     ("x,\"y\"", "float32", "<f8"),
 ];
 
-/// Comma-separated values of bcolz become a table, which becomes comma-separated values.
+/// A table of bcolz made from comma-separated values is converted back to them.
 pub(in crate::interop) fn text(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     let quoting =
         json!({"quoting": case.level % 4 % 3, "newline": if case.dict { "\r\n" } else { "\n" }});
     there_and_back(bench, case, "csv", quoting)
 }
 
-/// The same with Parquet, by pyarrow.
+/// As [`text`], with Parquet by pyarrow.
 pub(in crate::interop) fn parquet(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     there_and_back(bench, case, "parquet", json!({}))
 }
@@ -91,7 +91,7 @@ fn there_and_back(bench: &mut Bench, case: &Case, format: &str, manners: Value) 
     Ok(Verdict::Equal)
 }
 
-/// Items of these types of which text says everything.
+/// Items of these types that text expresses without loss.
 fn items(draw: &mut Draw, dtype: &str, rows: usize) -> Vec<u8> {
     let mut bytes = vec![];
     for _ in 0..rows {
@@ -103,7 +103,7 @@ fn items(draw: &mut Draw, dtype: &str, rows: usize) -> Vec<u8> {
             "float64" => bytes.extend((f64::from(number) / 3.0).to_le_bytes()),
             "float32" => bytes
                 .extend((f32::from(i16::try_from(number % 1000).unwrap_or(0)) / 8.0).to_le_bytes()),
-            // The first is none, and the others are days that nanoseconds reach.
+            // The first date is NaT, and the others are days in the range of nanoseconds.
             dtype if dtype.starts_with("datetime64") && bytes.is_empty() && rows > 1 => {
                 bytes.extend(i64::MIN.to_le_bytes());
             }
@@ -123,7 +123,7 @@ fn items(draw: &mut Draw, dtype: &str, rows: usize) -> Vec<u8> {
     bytes
 }
 
-/// Some of `all`, and nothing in the rest of `len` places.
+/// Some of `all`, then zeros up to `len` entries.
 fn letters<T: Copy + Default>(draw: &mut Draw, len: usize, all: &[T]) -> Vec<T> {
     let filled = draw.within(0..len + 1);
     (0..len).map(|n| if n < filled { draw.pick(all) } else { T::default() }).collect()

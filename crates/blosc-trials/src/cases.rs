@@ -1,4 +1,4 @@
-//! Cases that are drawn from a seed, their panics, and the memory that they need.
+//! Cases drawn from a seed, their panics, and the memory that they need.
 
 use core::panic::AssertUnwindSafe;
 use std::{
@@ -11,7 +11,7 @@ use peak_alloc::PeakAlloc;
 
 use crate::failure::{Result, fail};
 
-/// Counts what is allocated in all programs with this crate; only [`memory_for`] looks at it.
+/// Counts the allocations in all programs with this crate; only [`memory_for`] reads the count.
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
@@ -25,12 +25,12 @@ pub fn draw(seed: u64, number: u64) -> XorShift32 {
     draw
 }
 
-/// A number below `bound`, which is not 0.
+/// A number below `bound`, which must not be 0.
 pub fn below(draw: &mut XorShift32, bound: usize) -> usize {
     usize::try_from(draw.below(bound as u64)).unwrap_or(0)
 }
 
-/// What `read` gives, and the most bytes that it had allocated at a time.
+/// The result of `read`, and the most bytes that it had allocated at a time.
 pub fn memory_for<T>(read: impl FnOnce() -> T) -> (T, usize) {
     let before = MEMORY.current_usage();
     MEMORY.reset_peak_usage();
@@ -38,11 +38,11 @@ pub fn memory_for<T>(read: impl FnOnce() -> T) -> (T, usize) {
     (result, MEMORY.peak_usage().saturating_sub(before))
 }
 
-/// What the panics say, instead of on the terminal.
+/// The messages of panics, kept from the terminal.
 pub struct Panics(Arc<Mutex<String>>);
 
 impl Panics {
-    /// Listens from now on.
+    /// Starts to collect messages.
     #[must_use]
     pub fn watch() -> Self {
         let last = Arc::new(Mutex::new(String::new()));
@@ -55,11 +55,11 @@ impl Panics {
         Self(last)
     }
 
-    /// What `run` gives; a panic is a failure.
+    /// The result of `run`; a panic is a failure.
     ///
     /// # Errors
     ///
-    /// That of `run`, or what the panic says.
+    /// The error of `run`, or the message of the panic.
     pub fn catch<T>(&self, run: impl FnOnce() -> Result<T>) -> Result<T> {
         let result = catch_unwind(AssertUnwindSafe(run));
         result.unwrap_or_else(|_| {
@@ -68,7 +68,7 @@ impl Panics {
         })
     }
 
-    /// What the last panic said, of any thread, since somebody asked.
+    /// The message of the last panic in any thread since the last call.
     #[must_use]
     pub fn take(&self) -> Option<String> {
         let said = self.0.lock().map(|mut said| core::mem::take(&mut *said)).unwrap_or_default();
@@ -78,7 +78,7 @@ impl Panics {
 
 impl Drop for Panics {
     fn drop(&mut self) {
-        // The one that was there before; the hook may not be taken while panicking.
+        // Restores the earlier hook. A thread must not take the hook while it panics.
         if !std::thread::panicking() {
             drop(std::panic::take_hook());
         }

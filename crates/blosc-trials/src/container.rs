@@ -1,4 +1,4 @@
-//! A small sound sample of each container, and all that a reader does with one.
+//! A small sound sample of each container, and all operations of its reader.
 
 pub(crate) mod bcolz;
 pub(crate) mod bloscpack;
@@ -19,17 +19,17 @@ use blosc_io::{
 
 use crate::failure::{Context, Result, fail};
 
-/// Bytes of data that a chunk may have.
+/// The most bytes of data in a chunk.
 pub const MAX_NBYTES: u64 = 1 << 18;
 
-/// Chunks and values that are looked at one by one.
+/// The most chunks and values that are read one by one.
 const MAX_NCHUNKS: usize = 200;
 
-/// The files of a container by their paths, in order. A container of one file has one.
+/// The files of a container by their paths, in order. A one-file container has one file.
 #[derive(Clone, Debug)]
 pub struct Files(pub Vec<(String, Vec<u8>)>);
 
-/// What the file of a container of one file is called.
+/// The name of the file of a one-file container.
 const ONE_FILE: &str = "file";
 
 impl Files {
@@ -41,7 +41,7 @@ impl Files {
     ///
     /// # Errors
     ///
-    /// What the tree reports.
+    /// Errors of the tree.
     pub fn from_tree(tree: &dyn Tree, root: &str) -> Result<Self> {
         let (mut found, mut dirs) = (vec![], vec![String::new()]);
         while let Some(dir) = dirs.pop() {
@@ -65,7 +65,7 @@ impl Files {
     ///
     /// # Errors
     ///
-    /// What the system reports.
+    /// Errors of the system.
     pub fn from_disk(path: &Path) -> Result<Self> {
         if path.is_file() {
             return Ok(Self::from_bytes(fs::read(path).at(path.display())?));
@@ -85,13 +85,13 @@ impl Files {
         Ok(Self(found))
     }
 
-    /// Whether it is a container of one file, not of a directory with one.
+    /// Whether it is a one-file container, not a directory with one file.
     #[must_use]
     pub fn is_one_file(&self) -> bool {
         matches!(self.0.as_slice(), [(name, _)] if name == ONE_FILE)
     }
 
-    /// The bytes of a container of one file.
+    /// The bytes of a one-file container.
     fn bytes(&self) -> &[u8] {
         self.0.first().map_or(&[], |(_, bytes)| bytes)
     }
@@ -119,7 +119,7 @@ impl Files {
         Ok(Arc::new(tree))
     }
 
-    /// All bytes.
+    /// All bytes of all files.
     fn parts(&self) -> Vec<Part> {
         let parts = self.0.iter().enumerate();
         parts.map(|(nfile, (_, bytes))| (nfile, 0..bytes.len())).collect()
@@ -137,9 +137,9 @@ impl Files {
 pub struct StoredChunk {
     /// Its number in its frame, file or column.
     pub number: usize,
-    /// The file that it is in.
+    /// The number of its file.
     pub nfile: usize,
-    /// The bytes of that file that its data come from.
+    /// The bytes of that file that hold its data.
     pub stored: Range<usize>,
     /// Its data (bytes).
     pub data: Vec<u8>,
@@ -148,17 +148,17 @@ pub struct StoredChunk {
 /// The number of a file, and bytes of it.
 pub type Part = (usize, Range<usize>);
 
-/// The bytes 0x3e to 0x43 of a frame are numbers of threads, which C-Blosc2 rewrites at will: no
-/// sum covers them.
+/// Bytes 0x3e to 0x43 of a frame are numbers of threads, which C-Blosc2 rewrites at will: no sum
+/// covers them.
 const THREADS: Range<usize> = 0x3e..0x44;
 
-/// What the seal of a frame covers, which takes these bytes of a file.
+/// The parts covered by the seal of a frame, which takes these bytes of a file.
 fn parts_of_frame(nfile: usize, frame: Range<usize>) -> [Part; 2] {
     let (start, end) = (frame.start, frame.end);
     [(nfile, start..start + THREADS.start), (nfile, start + THREADS.end..end)]
 }
 
-/// The data of each chunk of the sample that was given back at its place.
+/// The data of each chunk of the sample that rescue returned at its position.
 pub type Rescued = Vec<Option<Vec<u8>>>;
 
 /// A sound container.
@@ -171,13 +171,13 @@ pub struct Sample {
     pub files: Files,
     /// Its chunks.
     pub chunks: Vec<StoredChunk>,
-    /// What the checksums cover: parts of files.
+    /// The parts of files that checksums cover.
     pub covered: Vec<Part>,
-    /// Opens it, asks for all facts, verifies: what is wrong, if anything is.
+    /// Opens it, reads all facts, verifies; returns the first fault.
     pub verify: fn(&Files) -> Result<()>,
     /// Reads all data, as far as the limits allow.
     pub read: fn(&Files) -> Result<()>,
-    /// Gives back what can be read, where there is a rescue.
+    /// Returns the readable chunks, if the container has a rescue.
     pub rescue: Option<fn(&Files) -> Result<Rescued>>,
 }
 
@@ -187,7 +187,7 @@ impl Sample {
         if self.is_sealed { "sealed" } else { "unsealed" }
     }
 
-    /// Checks that it is sound, and that its rescue gives all of it.
+    /// Checks that it is sound, and that its rescue returns all of it.
     fn checked(self) -> Result<Self> {
         let place = format!("{} (sealed: {})", self.container, self.is_sealed);
         (self.verify)(&self.files).at(&place)?;
@@ -222,7 +222,7 @@ pub fn samples() -> Result<Vec<Sample>> {
     all.into_iter().map(Sample::checked).collect()
 }
 
-/// Files of other programs, with what the samples lack.
+/// Files of other programs, with contents that the samples lack.
 const FIXTURES: [(&str, &str); 22] = [
     ("frame", "frames/tiny.b2frame"),
     ("frame", "frames/fixed-updated.b2frame"),
@@ -248,7 +248,7 @@ const FIXTURES: [(&str, &str); 22] = [
     ("b2e", "stores/embed-basic.b2e"),
 ];
 
-/// Files of other programs, of which chunks and checksums are not known.
+/// Files of other programs, with unknown chunks and checksums.
 ///
 /// # Errors
 ///
@@ -266,7 +266,7 @@ pub fn fixtures() -> Result<Vec<Sample>> {
     Ok(all)
 }
 
-/// Larger samples of the containers whose chunks stand in one file, or whose index does.
+/// Larger samples of the containers that have their chunks, or their index, in one file.
 ///
 /// # Errors
 ///
@@ -298,7 +298,7 @@ pub(crate) fn budget() -> Budget {
     Budget::default().threads(Threads::One).max_memory(1 << 20)
 }
 
-/// Where these bytes stand in the only file.
+/// The position of these bytes in the only file.
 fn find(bytes: &[u8], part: &[u8]) -> Result<Range<usize>> {
     match bytes.windows(part.len()).position(|window| window == part) {
         Some(at) => Ok(at..at + part.len()),

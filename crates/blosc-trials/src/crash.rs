@@ -1,19 +1,19 @@
-//! A change that is interrupted leaves the old state or the new one.
+//! An interrupted change leaves the old state or the new one.
 //!
-//! Each changing operation of each container is recorded, call by call. The states that a crash
-//! could have left are then made and read:
+//! Each changing operation of each container is recorded, call by call. Then all states that a
+//! crash could have left are made and read:
 //!
-//! - killed: every prefix of the calls, each write of a file cut at every sector (of a Bloscpack
-//!   file at every byte), and killed again while the next writer goes on;
+//! - killed: every prefix of the calls, each write of a file cut at every sector (in a Bloscpack
+//!   file at every byte), and a second kill during the next writer;
 //! - failed: an I/O error or a full disk at every call, once and from there on, and an error at
 //!   calls that read;
-//! - power lost: a prefix, of which the last calls that no sync covers are undone;
-//! - power lost, drawn from the seed: of a prefix, what no sync covers is there, is not, or is torn
-//!   by sectors or pages.
+//! - power lost: a prefix, with the last calls undone that no sync covers;
+//! - power lost, drawn from the seed: a prefix, in which each unsynced write is complete, missing,
+//!   or torn by sectors or pages.
 //!
-//! All but the last are gone through once; draws follow until the time is over. A reader has to
-//! find the old or the new content, and the next writer has to go on from what was found. A change
-//! that failed says so, and why.
+//! The trial goes through all kinds but the last once; draws follow until the time is over. A
+//! reader must find the old or the new content, and the next writer must be able to go on from
+//! there. A failed change must return its error.
 
 /// Operations of one writer of frames; each is committed afterwards.
 macro_rules! edits {
@@ -62,7 +62,7 @@ use crate::{
 };
 use disk::{Disk, FileDisk, SECTOR, TreeDisk};
 
-/// What a reader finds.
+/// The content that a reader finds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Content {
     data: Vec<u8>,
@@ -77,12 +77,12 @@ struct Operation<D: Disk> {
     make: fn() -> Result<D>,
     change: fn(D::Handle) -> Result<()>,
     read: fn(&D) -> Result<Content>,
-    /// Appends `more` to the data, or changes what [`Content`] does not hold.
+    /// Appends `more` to the data, or changes a part that [`Content`] leaves out.
     next: fn(D::Handle) -> Result<()>,
     more: &'static [u8],
 }
 
-/// How the states of one operation were, and which draw comes next.
+/// The recorded calls of one operation, and the contents before and after.
 struct Subject<D: Disk> {
     operation: Operation<D>,
     before: D,
@@ -108,30 +108,30 @@ trait Crash {
     ) -> Result<()>;
 }
 
-/// How long, and what.
+/// The duration and the selection of a trial.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// What losses of power are drawn from.
+    /// The seed of drawn losses of power.
     pub seed: u64,
-    /// No draw begins later.
+    /// The time after which no draw begins.
     pub time: Duration,
-    /// The only container.
+    /// The only container to try; all by default.
     pub only: Option<String>,
-    /// Draws of each operation.
+    /// The draws of each operation.
     pub rounds: Range<u64>,
 }
 
 /// Another program that reads containers.
 pub trait Other {
-    /// Whether the format lets it read what a killed writer left.
+    /// Whether the format allows it to read the state after a kill.
     fn can_read(&self, container: &str, operation: &str) -> bool;
 
-    /// The SHA-256 of the data of a container that `write` makes at a path, or what the program
-    /// says.
+    /// The SHA-256 of the data of a container that `write` makes at a path, or the program's error
+    /// message.
     ///
     /// # Errors
     ///
-    /// It could not be asked.
+    /// The program cannot be reached.
     fn read(
         &mut self,
         container: &str,
@@ -139,14 +139,14 @@ pub trait Other {
     ) -> Result<core::result::Result<String, String>>;
 }
 
-/// What was looked at of a container.
+/// The numbers of a container's operations and states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count {
     /// Its name.
     pub container: &'static str,
     /// Changing operations.
     pub noperations: usize,
-    /// States of all of them.
+    /// States of all operations.
     pub nstates: u64,
 }
 
@@ -174,11 +174,10 @@ pub fn run(settings: &Settings, say: Say<'_>) -> Result<Vec<Count>> {
     report(&subjects, &tallies, settings.seed, say)
 }
 
-/// Has the killed states, and `ndraws` losses of power of each operation, read by another program.
-///
+/// Lets another program read the killed states, and `ndraws` losses of power of each operation.
 /// # Errors
 ///
-/// It finds data that are neither the old ones nor the new ones.
+/// The program finds data that are neither the old ones nor the new ones.
 pub fn read_by(
     other: &mut dyn Other,
     settings: &Settings,
@@ -226,7 +225,7 @@ fn subjects() -> Result<Vec<Box<dyn Crash>>> {
     Ok(subjects)
 }
 
-/// One line for each container; the first bad state of each operation.
+/// Prints one line for each container, and the first bad state of each operation.
 fn report(
     subjects: &[Box<dyn Crash>],
     tallies: &[Tally],
@@ -260,7 +259,7 @@ fn report(
     fail(format!("{nbad} states are neither the old nor the new"))
 }
 
-/// What was found of one operation.
+/// The results of one operation.
 #[derive(Default)]
 struct Tally {
     nold: u64,
@@ -270,7 +269,7 @@ struct Tally {
     nbad: u64,
     /// The first bad state.
     first: Option<String>,
-    /// Which state is looked at.
+    /// The current state.
     place: String,
 }
 
@@ -318,7 +317,7 @@ impl<D: Disk> Subject<D> {
         Ok(Self { operation, before, calls, old, new })
     }
 
-    /// Reads a state, and lets another writer go on where `goes_on`.
+    /// Reads a state, and lets another writer go on if `goes_on`.
     fn check(&self, disk: &D, goes_on: bool, tally: &mut Tally) -> Option<Content> {
         let found = match (self.operation.read)(disk) {
             Ok(found) if found == self.old => {
@@ -348,7 +347,7 @@ impl<D: Disk> Subject<D> {
         Some(found)
     }
 
-    /// The bytes that have to be written as a whole: the journal of a Bloscpack file needs none.
+    /// The unit of a write that stays whole (bytes): the journal of a Bloscpack file needs none.
     fn unit(&self) -> usize {
         if self.operation.container == "blp" { 1 } else { SECTOR }
     }
@@ -360,7 +359,7 @@ impl<D: Disk> Subject<D> {
         if content.data == expected { Ok(()) } else { fail("leaves other data") }
     }
 
-    /// Power is lost after `stop` calls; of the last two that no sync covers, any are undone.
+    /// Power is lost after `stop` calls; any of the last two calls without a sync may be undone.
     fn lose_last(&self, stop: usize, tally: &mut Tally) {
         let calls = &self.calls[..stop];
         let may_be_lost = |n: &usize| D::may_be_lost(&calls[*n], &calls[n + 1..]);
@@ -375,7 +374,7 @@ impl<D: Disk> Subject<D> {
         }
     }
 
-    /// Kills the next writer as well.
+    /// Kills the next writer as well, at each of its calls.
     fn kill_next(&self, disk: &D, tally: &mut Tally) {
         let Ok((calls, after)) = disk.record(self.operation.next) else { return };
         let read = self.operation.read;
@@ -416,7 +415,7 @@ impl<D: Disk> Subject<D> {
     }
 }
 
-/// Failures that are let come at every call.
+/// Failures to try at every call.
 const FAULTS: [Fault; 5] = [
     Fault { after: 0, kind: io::ErrorKind::Other, reads: false, lasts: false },
     Fault { after: 0, kind: io::ErrorKind::StorageFull, reads: false, lasts: false },
@@ -495,7 +494,7 @@ impl<D: Disk> Crash for Subject<D> {
 }
 
 impl<D: Disk> Subject<D> {
-    /// What a loss of power leaves.
+    /// A state that a loss of power may leave.
     fn drawn(&self, draw: &mut XorShift32) -> D {
         let stop = usize::try_from(draw.below(self.calls.len() as u64 + 1)).unwrap_or(0);
         let calls = self.calls.get(..stop).unwrap_or_default();

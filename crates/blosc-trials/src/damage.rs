@@ -1,19 +1,19 @@
-//! What a bad disk does to a container is noticed, and the rest comes back.
+//! Damage by a bad disk is noticed, and the undamaged data come back.
 //!
-//! Each container, with checksums and without, is damaged in one place: a bit flipped, cut, a
-//! sector zeroed, two stretches exchanged, one replaced by bytes of another file. It is then
-//! opened, verified, read and rescued:
+//! Each container, with checksums and without, is damaged at one position: a bit flipped, a file
+//! cut, a sector zeroed, two ranges exchanged, a range replaced by bytes of another file. It is
+//! then opened, verified, read and rescued:
 //!
-//! - nothing panics, and nothing needs more memory than the limits and the files account for;
-//! - what verifies can be read;
-//! - with checksums, verifying tells every flipped bit of what they cover;
-//! - where chunks alone were hit, rescue gives back all others at their places. Where a header or
-//!   an index was hit, how many come back is counted.
+//! - no operation panics, or needs more memory than the limits and the files account for;
+//! - a container that verifies can be read;
+//! - with checksums, verifying reports every flipped bit that they cover;
+//! - if only chunks are damaged, rescue returns all others at their positions. If a header or an
+//!   index is damaged, the returned chunks are counted.
 //!
-//! With checksums for each chunk, verifying names the chunk in which a bit was flipped.
+//! With checksums for each chunk, verifying names the chunk with a flipped bit.
 //!
-//! Cases follow until the time is over. Each is drawn from the seed and its number. [`flip_bits`]
-//! looks at each class of byte that checksums cover, [`sweep`] at every cut and every page.
+//! Cases follow until the time is over. The seed and its number determine each case. [`flip_bits`]
+//! tries each class of bytes that checksums cover, [`sweep`] every cut and every page.
 
 mod flips;
 pub mod hit;
@@ -32,20 +32,20 @@ pub use flips::flip_bits;
 use hit::{Hit, Kind, damage};
 pub use sweep::{Swept, sweep};
 
-/// Bytes that readers need whatever the container is: decoders, caches, a chunk at the limit.
+/// Bytes that readers need for any container: decoders, caches, a chunk at the limit.
 pub(crate) const STATES: usize = 8 << 20;
 
 /// Bytes for each byte of the files: tables of chunks and blocks, copies in memory.
 pub(crate) const PER_BYTE: usize = 64;
 
-/// How long, and what.
+/// The duration and the selection of a trial.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// What the damage is drawn from.
+    /// The seed of the damage.
     pub seed: u64,
-    /// No case begins later.
+    /// The time after which no case begins.
     pub time: Duration,
-    /// The only container.
+    /// The only container to try; all by default.
     pub only: Option<String>,
     /// The numbers of the cases.
     pub cases: Range<u64>,
@@ -57,12 +57,12 @@ impl Settings {
     }
 }
 
-/// Damages samples in one place each, and reports a line for each sample. Gives for each sample
-/// and kind of damage the number of cases, and how many of them verifying told.
+/// Damages each sample at one position per case, and reports a line for each sample. Returns for
+/// each sample and kind of damage the number of cases, and of cases that verifying reported.
 ///
 /// # Errors
 ///
-/// One of the samples does not do what the module promises.
+/// A sample breaks a promise of this module.
 pub fn run(settings: &Settings, say: Say<'_>) -> Result<Vec<[(u64, u64); Kind::ALL.len()]>> {
     let Settings { seed, only, cases, .. } = settings;
     let all = samples()?;
@@ -128,7 +128,7 @@ fn check(
     }
 }
 
-/// What became of a damaged container.
+/// The results of reading a damaged container.
 struct Outcome {
     verify: Result<()>,
     read: Result<()>,
@@ -145,7 +145,7 @@ impl Outcome {
     }
 }
 
-/// Cases, and how many of them went well: damage that was told, chunks that came back.
+/// The number of cases, and of good ones: reported damage, returned chunks.
 #[derive(Clone, Copy, Default)]
 struct Count {
     ncases: u64,
@@ -158,24 +158,24 @@ impl fmt::Display for Count {
     }
 }
 
-/// What was found of one sample.
+/// The results of one sample.
 #[derive(Default)]
 struct Tally {
     counts: [Count; Kind::ALL.len()],
     /// Flipped bits that the checksums cover.
     covered: Count,
-    /// Flipped bits of chunks: how many were told with the number of the chunk.
+    /// Flipped bits in chunks; good if the report names the chunk.
     named: Count,
-    /// Chunks that were not hit, where other chunks were: how many came back.
+    /// Undamaged chunks beside damaged ones; good if rescue returned them.
     beside_chunks: Count,
-    /// The same where a header, an index or metadata were hit.
+    /// Undamaged chunks after damage to a header, an index or metadata.
     beside_others: Count,
     peak: usize,
     slowest: Duration,
     nbad: u64,
-    /// The first of them.
+    /// The first failures.
     first: Vec<String>,
-    /// Which case is looked at.
+    /// The current case.
     place: String,
 }
 
@@ -187,7 +187,7 @@ impl Tally {
         }
     }
 
-    /// Whether the chunk that a flipped bit is in was named.
+    /// Counts whether the report names the chunk with a flipped bit.
     fn count_named(&mut self, sample: &Sample, hit: &Hit, verified: &Result<()>) {
         let Some(chunk) = sample.chunks.iter().find(|chunk| hit.is_on(chunk)) else { return };
         self.named.ncases += 1;

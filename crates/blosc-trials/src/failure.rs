@@ -1,11 +1,11 @@
-//! Why a task stopped: one message for the person at the terminal.
+//! The error of a task: one message for the person at the terminal.
 
 use core::fmt;
 
 /// The outcome of a task or a step of one.
 pub type Result<T> = core::result::Result<T, Failure>;
 
-/// A message; the steps that it passes through put their coordinates in front.
+/// A message; the steps that it passes through prefix their coordinates.
 #[derive(Debug)]
 pub struct Failure(String);
 
@@ -36,13 +36,13 @@ impl<E: core::error::Error> From<E> for Failure {
     }
 }
 
-/// Adds to a failure where it happened.
+/// Adds the position of a failure.
 pub trait Context<T> {
-    /// Puts `place` and a colon in front of the message.
+    /// Prefixes the message with `place` and a colon.
     ///
     /// # Errors
     ///
-    /// The one that was there.
+    /// The original failure, with the prefix.
     fn at(self, place: impl fmt::Display) -> Result<T>;
 }
 

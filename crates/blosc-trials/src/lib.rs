@@ -1,13 +1,12 @@
-//! Crashes, damage and hostile bytes, for every container: what is enumerated here is enumerated
-//! nowhere else.
+//! Crashes, damage and hostile bytes, for every container, enumerated only here.
 //!
-//! - [`container`]: a sound sample of each container, and all that a reader does with one;
+//! - [`container`]: a sound sample of each container, and all operations of its reader;
 //! - [`crash`]: each changing operation, interrupted in every way: the old state or the new one;
-//! - [`damage`]: samples damaged in one place: it is told, and the rest comes back;
-//! - [`mutate`]: chunks and samples of a stranger: data or an error, in bounded memory.
+//! - [`damage`]: samples damaged at one position: damage is reported, the other data come back;
+//! - [`mutate`]: chunks and samples changed by a stranger: data or an error, in bounded memory.
 //!
-//! `cargo test` runs each of them small (`tests/it.rs`), `cargo xtask crash`, `damage` and `mutate`
-//! as long as they are told to. A new operation or a new container is one row here.
+//! `cargo test` makes a small run of each (`tests/it.rs`), `cargo xtask crash`, `damage` and
+//! `mutate` a run of any length. A new operation or a new container is one row here.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
@@ -19,5 +18,5 @@ pub mod damage;
 pub mod failure;
 pub mod mutate;
 
-/// Is given each line of a report.
+/// Gets each line of a report.
 pub type Say<'a> = &'a mut dyn FnMut(String);

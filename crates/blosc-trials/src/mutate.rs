@@ -1,9 +1,9 @@
-//! Sound chunks and containers, damaged, and everything done to them that a reader can do.
+//! Damages sound chunks and containers, and applies every operation of a reader.
 //!
-//! Whatever the bytes are, a reader gives data or an error: it does not panic, and it needs no more
-//! memory than its limits, the bytes and the data account for. A chunk that decodes also decodes in
-//! every other way, to the same data. Every case is drawn from the seed and its number, so a
-//! failure is shown again by the command that is printed with it.
+//! For any bytes a reader returns data or an error: it does not panic, and needs no more memory
+//! than its limits, the bytes and the data account for. A chunk that decodes also decodes in every
+//! other way, to the same data. The seed and its number determine every case, so the command that
+//! is printed with a failure repeats it.
 
 mod check;
 mod damage;
@@ -23,12 +23,12 @@ use files::FileMutator;
 pub use files::change;
 use pool::Pool;
 
-/// Damages a chunk for each case, reads it in every way and reports a line. Gives how many decoded,
-/// were found damaged on decoding, and were refused before.
+/// Damages a chunk for each case, reads it in every way and reports a line. Returns the numbers of
+/// chunks that decoded, that failed in decoding, and that were refused before.
 ///
 /// # Errors
 ///
-/// A reader panicked, needed too much memory, or two ways to read differ.
+/// A reader panicked or needed too much memory, or two ways of reading differ.
 pub fn chunks(cases: Range<u64>, seed: u64, say: Say<'_>) -> Result<[u64; 3]> {
     let (pool, panics) = (Pool::load()?, Panics::watch());
     let mut checker = Checker::new();
@@ -46,11 +46,12 @@ pub fn chunks(cases: Range<u64>, seed: u64, say: Say<'_>) -> Result<[u64; 3]> {
 }
 
 /// Damages the files of a container for each case, opens, verifies, reads and rescues it, and
-/// reports a line. Gives how many were verified, refused and rescued, and refused.
+/// reports a line. Returns the numbers of containers that were verified, refused and rescued, and
+/// refused.
 ///
 /// # Errors
 ///
-/// A reader panicked or needed too much memory, or what was verified cannot be read.
+/// A reader panicked or needed too much memory, or a verified container cannot be read.
 pub fn containers(cases: Range<u64>, seed: u64, say: Say<'_>) -> Result<[u64; 3]> {
     let (mut mutator, panics) = (FileMutator::load()?, Panics::watch());
     for number in cases {
@@ -63,7 +64,7 @@ pub fn containers(cases: Range<u64>, seed: u64, say: Say<'_>) -> Result<[u64; 3]
     Ok(mutator.counts)
 }
 
-/// Says how to run a case alone, and what it is about.
+/// The command that runs a case alone, and its description.
 struct Reproduce<'a> {
     seed: u64,
     number: u64,
@@ -83,7 +84,7 @@ impl core::fmt::Display for Reproduce<'_> {
     }
 }
 
-/// What came out of all cases.
+/// The results of all cases.
 #[derive(Default)]
 struct Tally {
     counts: [u64; 3],
@@ -165,13 +166,13 @@ mod tests {
         let params = b2frame::FrameParams::default().chunksize(512);
         let mut frame = b2frame::to_cframe(&container::data(2000, 1), &params).unwrap();
         frame[30..38].copy_from_slice(&(NCHUNKS * 512).to_be_bytes());
-        // Nor is there an index that would tell.
+        // The index is cut off, too.
         frame.truncate(frame.len() - 140);
         let store = std::sync::Arc::new(blosc_io::MemStore::new(frame));
         let (options, rescue) = (b2frame::OpenOptions::default(), RescueOptions::default());
         let (saved, needed) = memory_for(|| Salvage::from_store(store, &options, &rescue));
         assert_eq!(saved.unwrap().chunks.len() as u64, NCHUNKS);
-        // A number and a state for each.
+        // The allowance is a number and a state for each chunk.
         assert!(needed < 100 << 20, "{needed} bytes");
     }
 

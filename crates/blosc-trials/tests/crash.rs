@@ -1,10 +1,11 @@
-//! Each changing operation, interrupted in every way; and their numbers, so that none is lost.
+//! Each changing operation, interrupted in every way; the tests pin their numbers, so that none is
+//! lost.
 
 use core::time::Duration;
 
 use blosc_trials::crash::{Settings, run};
 
-/// Interrupts the operations of these containers, of which each has that many.
+/// Interrupts the operations of these containers, and compares their numbers.
 #[track_caller]
 fn interrupt(containers: &[(&str, usize)]) {
     for (container, noperations) in containers {

@@ -1,6 +1,8 @@
-//! Each property, small, over all containers; and the counts, so that none is lost.
+//! A small run of each property over all containers; the tests pin the counts, so that none is
+//! lost.
 //!
-//! One at a time: the most memory at a time and the last panic are those of the whole process.
+//! The tests run one at a time: the peak of memory and the last panic are those of the whole
+//! process.
 
 use core::time::Duration;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -17,7 +19,7 @@ fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a run gives; its report, where it fails.
+/// The result of a run; prints its report if it fails.
 #[track_caller]
 fn done<T>(
     run: impl FnOnce(&mut dyn FnMut(String)) -> Result<T, blosc_trials::failure::Failure>,

@@ -111,11 +111,11 @@ fn open_table(files: &Files) -> Result<CTable> {
 }
 
 fn verify_all(files: &Files) -> Result<()> {
-    // Damaged checksums are a note: the data need not be.
+    // Damaged checksums are a note: the data may be sound.
     verify(files.tree()?)?.1.map_or(Ok(()), fail)
 }
 
-/// What is sound is returned, with a note about what is not of it.
+/// Returns a sound data set, with a note about its harmless faults.
 pub(crate) fn verify(tree: Arc<dyn Tree>) -> Result<(DataSet, Option<String>)> {
     let set = open_in(tree, "", &open_options())?;
     match &set {

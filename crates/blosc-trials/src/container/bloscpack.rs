@@ -15,7 +15,7 @@ use crate::failure::{Failure, Result, fail};
 
 const CHUNKSIZE: u32 = 1024;
 
-/// The size of items that the writer was told: no reader needs it.
+/// The size of items by the writer's option, which no reader needs.
 const TYPESIZE: usize = 7;
 
 /// Fields of the metadata header, and the metadata after it (bytes from the start of the file).
@@ -28,7 +28,7 @@ pub(super) fn sample(is_sealed: bool) -> Result<Sample> {
     sample_of(is_sealed, &data(6 * 1024 - 100, 4))
 }
 
-/// One of 64 chunks.
+/// A sample of 64 chunks.
 pub(super) fn large_sample() -> Result<Sample> {
     sample_of(true, &data(64 * 1024 - 100, 4))
 }
@@ -62,8 +62,8 @@ pub(super) fn chunks_of(files: &Files) -> Result<Vec<StoredChunk>> {
     Ok(chunks)
 }
 
-/// Neither what only informs, nor the reserved bytes of the metadata header, nor room that is kept
-/// free has a checksum.
+/// The parts that checksums cover. Informative fields, the reserved bytes of the metadata header,
+/// and free room have no checksum.
 fn covered(bytes: &[u8], offsets: usize, nchunks: usize, first: usize) -> Result<Vec<Part>> {
     let number = |at: usize| {
         let bytes = bytes.get(at..at + 4).map(<[u8; 4]>::try_from);
@@ -118,7 +118,7 @@ fn read(files: &Files) -> Result<()> {
     for nchunk in 0..file.nchunks()?.min(MAX_NCHUNKS as u64) {
         file.chunk(nchunk)?;
     }
-    // Whether these can be done does not matter.
+    // Success of these operations does not matter.
     let _ = (file.array_info(), repair_offsets(&mut files.store()).map(drop));
     let _ = append(
         &mut files.store(),

@@ -19,14 +19,14 @@ pub(super) fn samples() -> Result<Vec<Sample>> {
     .collect()
 }
 
-/// One of 64 blocks.
+/// A sample of 64 blocks.
 pub(super) fn large_sample() -> Result<Sample> {
     sample(CodecId::LZ4, Target::Blosc3_0, 64 * BLOCK_NBYTES - 100)
 }
 
 fn sample(codec: CodecId, target: Target, nbytes: usize) -> Result<Sample> {
     let params = CParams::default().codec(codec).typesize(4).target(target);
-    // Blosc 1 makes blocks that are split larger.
+    // Blosc 1 makes split blocks larger.
     let params = params.split(SplitMode::Never);
     let data = data(nbytes, 11);
     let chunk = Encoder::new(params.blocksize(Some(BLOCK_NBYTES)))?.encode(&data)?;
@@ -50,7 +50,7 @@ fn sample(codec: CodecId, target: Target, nbytes: usize) -> Result<Sample> {
     })
 }
 
-/// Bytes of data in a block, which is to a bare chunk what a chunk is to others.
+/// Bytes of data in a block. A block of a bare chunk has the role of a chunk in other containers.
 const BLOCK_NBYTES: usize = 1024;
 
 fn rescue(files: &Files) -> Result<Rescued> {

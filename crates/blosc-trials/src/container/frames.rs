@@ -24,7 +24,7 @@ pub(crate) fn samples(is_sealed: bool) -> Result<Vec<Sample>> {
     samples_of(is_sealed, 1)
 }
 
-/// With 60 chunks.
+/// Samples of 60 chunks.
 pub(crate) fn large_samples() -> Result<Vec<Sample>> {
     samples_of(true, 10)
 }
@@ -158,7 +158,7 @@ fn open_tree(files: &Files) -> Result<SChunk> {
     Ok(SChunk::from_tree(files.tree()?, &open_options())?)
 }
 
-/// Facts and sums.
+/// Verifies the facts and the sums of a frame.
 pub(crate) fn verify_frame(schunk: &SChunk) -> Result<()> {
     let _ = (schunk.usage(), schunk.cparams(), schunk.chunksize());
     schunk.chunk_infos().take(MAX_NCHUNKS).for_each(drop);

@@ -1,11 +1,11 @@
-//! Where the chunks of a container of any program lie, as our readers find them.
+//! The positions of chunks in a container of any program, found by this workspace's readers.
 
 use core::ops::Range;
 
 use super::{Files, StoredChunk, bloscpack, frames};
 use crate::failure::{Result, fail};
 
-/// Of a contiguous frame.
+/// The chunks of a contiguous frame.
 ///
 /// # Errors
 ///
@@ -14,7 +14,7 @@ pub fn of_frame(files: &Files) -> Result<Vec<StoredChunk>> {
     frames::chunks_of_file(files.bytes())
 }
 
-/// Of a frame that takes these bytes of a file.
+/// The chunks of a frame that takes these bytes of a file.
 ///
 /// # Errors
 ///
@@ -25,7 +25,7 @@ pub fn of_frame_in(files: &Files, name: &str, place: Range<usize>) -> Result<Vec
     of_frame_at(files, nfile, place)
 }
 
-/// Of a frame that takes these bytes of the file of this number.
+/// The chunks of a frame that takes these bytes of the file with this number.
 pub(super) fn of_frame_at(
     files: &Files,
     nfile: usize,
@@ -39,7 +39,7 @@ pub(super) fn of_frame_at(
     Ok(chunks)
 }
 
-/// Of a sparse frame.
+/// The chunks of a sparse frame.
 ///
 /// # Errors
 ///
@@ -48,7 +48,7 @@ pub fn of_sparse_frame(files: &Files) -> Result<Vec<StoredChunk>> {
     frames::chunks_of_tree(files)
 }
 
-/// Of a Bloscpack file.
+/// The chunks of a Bloscpack file.
 ///
 /// # Errors
 ///
@@ -57,7 +57,7 @@ pub fn of_blp(files: &Files) -> Result<Vec<StoredChunk>> {
     bloscpack::chunks_of(files)
 }
 
-/// Of arrays of bcolz in these directories, each with a file for every chunk.
+/// The chunks of bcolz arrays in these directories, each with a file for every chunk.
 ///
 /// # Errors
 ///

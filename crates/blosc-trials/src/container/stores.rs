@@ -21,11 +21,11 @@ use super::{
 };
 use crate::failure::{Context, Result, fail};
 
-/// Values and rows that are read.
+/// The most values and rows to read.
 const MAX_NVALUES: usize = 20;
 
 pub(super) fn samples(is_sealed: bool) -> Result<Vec<Sample>> {
-    // The values of an embed store lie in the chunks of another frame, which has no seal.
+    // The values of an embed store are in the chunks of another frame, which has no seal.
     let names: &[&str] = if is_sealed { &["x.b2z", "x.b2d"] } else { &["x.b2z", "x.b2d", "x.b2e"] };
     names.iter().map(|name| sample(name, is_sealed)).collect()
 }
@@ -55,7 +55,7 @@ fn sample(name: &'static str, is_sealed: bool) -> Result<Sample> {
     }
     let container = name.trim_start_matches("x.");
     let is_embed = name.ends_with('e');
-    // An embed store is a frame, whose chunks the values lie across.
+    // An embed store is a frame, and its values cross the chunk limits.
     let chunks = match is_embed {
         true => chunks_of_file(files.bytes())?,
         false => [chunks_in(&files, &array)?, chunks_in(&files, &frame)?].concat(),
@@ -65,10 +65,10 @@ fn sample(name: &'static str, is_sealed: bool) -> Result<Sample> {
     Ok(Sample { container, is_sealed, files, chunks, covered, verify, read, rescue })
 }
 
-/// The values that are arrays of bytes, and how many chunks they have.
+/// The values that are arrays of bytes, and their numbers of chunks.
 const VALUES: [(&str, usize); 2] = [("/group/array", 2), ("/bytes", 3)];
 
-/// The chunks of a frame that lies somewhere in the files.
+/// The chunks of a frame that is somewhere in the files.
 fn chunks_in(files: &Files, frame: &[u8]) -> Result<Vec<StoredChunk>> {
     let mut places = files.0.iter().map(|(_, bytes)| find(bytes, frame)).enumerate();
     let Some((nfile, place)) = places.find_map(|(nfile, place)| Some((nfile, place.ok()?))) else {
@@ -77,7 +77,7 @@ fn chunks_in(files: &Files, frame: &[u8]) -> Result<Vec<StoredChunk>> {
     stored_chunks::of_frame_at(files, nfile, place)
 }
 
-/// Whether it is an archive, not a directory or an embed store.
+/// Whether it is an archive, and neither a directory nor an embed store.
 fn is_archive(files: &Files) -> bool {
     matches!(files.0.as_slice(), [(name, _)] if !name.starts_with("embed"))
 }
@@ -129,7 +129,7 @@ fn verify(files: &Files) -> Result<()> {
     let _ = (store.tree(), store.registry());
     for key in store.keys().take(MAX_NVALUES) {
         store.attributes(key)?;
-        // The frame first: it names the chunk, and the archive only the member.
+        // The frame comes first: its error names the chunk, the archive's only the member.
         verify_frame(&store.frame(key)?).at(key)?;
         store.check_crc(key)?;
         store.get(key)?;
@@ -141,7 +141,7 @@ fn verify(files: &Files) -> Result<()> {
             table.column(&spec.name)?;
         }
     }
-    // Rows are checked by reading them.
+    // Reading the rows checks them.
     read(files)
 }
 

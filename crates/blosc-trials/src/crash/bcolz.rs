@@ -1,5 +1,5 @@
-//! The operations of the arrays and tables of bcolz. Rows of several chunks are written chunk by
-//! chunk, as `write_rows` says, so here they are those of one.
+//! The operations of the arrays and tables of bcolz. `write_rows` writes rows of several chunks
+//! chunk by chunk, so the rows here lie in one chunk.
 
 use std::sync::Arc;
 
@@ -87,13 +87,13 @@ fn options(chunklen: u64) -> Result<CreateOptions> {
     Ok(CreateOptions::new(Dtype::parse("<i4")?).chunklen(Some(chunklen)))
 }
 
-/// The same rows to every column.
+/// Appends the same rows to every column.
 fn append_to_all(table: &mut CTableWriter, rows: &[u8]) -> bcolz_store::Result<()> {
     let columns = vec![rows; table.names().count()];
     table.append(&columns)
 }
 
-/// The next writer of an array; it leaves nothing of one that was killed.
+/// The next writer of an array; it removes all leftovers of a killed one.
 fn append_to_array(tree: Arc<dyn Tree>) -> Result<()> {
     let mut writer = CArrayWriter::open_in(tree.clone(), "", &open_options())?;
     writer.append(MORE)?;
@@ -101,7 +101,7 @@ fn append_to_array(tree: Arc<dyn Tree>) -> Result<()> {
     nothing_dead(CArray::open_in(tree, "", &open_options())?.dead_nbytes()?)
 }
 
-/// The same for a table: columns that have more rows than others are trimmed to those of all.
+/// The next writer of a table; it trims longer columns to the length of all.
 fn append_to_table(tree: Arc<dyn Tree>) -> Result<()> {
     let mut writer = CTableWriter::open_in(tree.clone(), "", &open_options())?;
     let len = writer.len();
@@ -159,7 +159,7 @@ fn read_table(disk: &TreeDisk) -> Result<Content> {
     Ok(content)
 }
 
-/// Repair changes nothing that is read, and leaves nothing to repair.
+/// Checks that repair does not change the readable data, and leaves no fault.
 fn repaired(
     disk: &TreeDisk,
     content: &Content,

@@ -1,4 +1,4 @@
-//! What a crash leaves of a file or a directory.
+//! The states of a file or a directory after a crash.
 
 use core::fmt::Debug;
 use std::{fs, path::Path, sync::Arc};
@@ -17,47 +17,47 @@ use crate::{
     failure::{Result, fail},
 };
 
-/// What a disk writes as a whole, and what a page of memory holds (bytes).
+/// The unit that a disk writes whole, and the size of a memory page (bytes).
 const PIECES: [usize; 2] = [SECTOR, 4096];
 
 /// Most containers rely on sectors (bytes).
 pub(super) const SECTOR: usize = 512;
 
-/// Bytes on a medium, which calls change.
+/// Bytes on a medium, changed by calls.
 pub(super) trait Disk: Clone + 'static {
-    /// What a writer is given.
+    /// The store or tree that a writer gets.
     type Handle;
-    /// One of the calls that a writer makes.
+    /// A call of a writer.
     type Call: Debug;
 
-    /// The calls of a change that succeeds, and what it leaves.
+    /// The calls of a successful change, and the state after it.
     fn record(&self, change: fn(Self::Handle) -> Result<()>) -> Result<(Vec<Self::Call>, Self)>;
 
-    /// What a change leaves of which a call fails.
+    /// The outcome of a change in which a call fails.
     fn fail(&self, change: fn(Self::Handle) -> Result<()>, fault: Fault) -> Outcome<Self>;
 
     fn apply(&mut self, call: &Self::Call);
 
-    /// What is left when the process dies within the call, where the medium writes `unit` bytes as
-    /// a whole.
+    /// The possible states if the process dies within the call; the medium writes `unit` bytes as a
+    /// whole.
     fn cuts(&self, call: &Self::Call, unit: usize) -> Vec<Self>;
 
-    /// Whether a loss of power that follows `later` calls may undo the call.
+    /// Whether a loss of power after `later` calls may undo the call.
     fn may_be_lost(call: &Self::Call, later: &[Self::Call]) -> bool;
 
-    /// What is left of a call after a loss of power that follows `later` calls.
+    /// Applies the call as a loss of power after `later` calls may leave it.
     fn apply_or_lose(&mut self, call: &Self::Call, later: &[Self::Call], draw: &mut XorShift32);
 
-    /// Makes a file or a directory of it.
+    /// Writes the bytes as a file or a directory.
     fn write(&self, path: &Path) -> Result<()>;
 }
 
-/// What a change leaves that was to fail.
+/// The outcome of a change that was to fail.
 pub(super) struct Outcome<D> {
     pub(super) left: D,
-    /// What the change says.
+    /// The result of the change.
     pub(super) done: Result<()>,
-    /// Whether there was such a call.
+    /// Whether the failing call occurred.
     pub(super) has_failed: bool,
 }
 
@@ -165,8 +165,8 @@ impl TreeDisk {
         Arc::new(self.0.clone())
     }
 
-    /// Does to the names what can be done: what it needs may be lost. A tree in memory does not
-    /// miss directories; a medium does.
+    /// Changes the names as far as possible: required entries may be lost. A tree in memory does
+    /// not miss directories; a medium does.
     fn apply_where_possible(&self, step: &Step) {
         let is_possible = match step {
             Step::Write(path, _)
@@ -213,7 +213,7 @@ impl Disk for TreeDisk {
         self.apply_where_possible(call);
     }
 
-    /// A tree changes in whole steps, but for a new file, which grows.
+    /// A tree changes in whole steps, except for a new file, which grows.
     fn cuts(&self, call: &Step, unit: usize) -> Vec<Self> {
         let Step::CreateNew(path, bytes) = call else { return vec![] };
         let cuts = pieces(0, bytes.len(), unit).into_iter().map(|(start, _)| {
@@ -245,7 +245,7 @@ impl Disk for TreeDisk {
                 if may_be_lost && draw.below(4) == 0 {
                     return;
                 }
-                // `DirTree` syncs what replaces a file before its name.
+                // `DirTree` syncs a replacing file before its name.
                 let is_whole = is_synced(path) || self.0.open(path).is_ok();
                 let bytes = if is_whole { bytes.clone() } else { torn(bytes, draw) };
                 let step = match call {
@@ -278,7 +278,7 @@ impl Disk for TreeDisk {
     }
 }
 
-/// What a new file holds that was not synced: all, the first half, or some of its pieces.
+/// Content of a new file that was not synced: all, the first half, or some of its pieces.
 fn torn(bytes: &[u8], draw: &mut XorShift32) -> Vec<u8> {
     match draw.below(4) {
         0 => bytes[..bytes.len() / 2].to_vec(),
@@ -296,8 +296,8 @@ fn torn(bytes: &[u8], draw: &mut XorShift32) -> Vec<u8> {
     }
 }
 
-/// The pieces of `len` bytes of the medium that `nbytes` bytes from `at` on lie in, from the first
-/// of these bytes.
+/// The pieces of `len` bytes on the medium that hold the `nbytes` bytes from `at` on, as parts of
+/// these bytes.
 fn pieces(at: usize, nbytes: usize, len: usize) -> Vec<(usize, usize)> {
     let mut pieces = vec![];
     let mut start = 0;

@@ -59,7 +59,7 @@ pub(super) fn of_trees() -> Vec<Operation<TreeDisk>> {
     all
 }
 
-/// What [`Content`] does not hold.
+/// Changes a part that [`Content`] leaves out.
 pub(super) fn set_later(writer: &mut SChunkWriter) -> b2frame::Result<()> {
     writer.set_vlmeta("later", b"x")
 }
@@ -119,7 +119,7 @@ fn read_tree(disk: &TreeDisk) -> Result<Content> {
     content_of(&SChunk::from_tree(disk.tree(), &OpenOptions::default())?)
 }
 
-/// What a frame holds, if its sums say that it is sound.
+/// The content of a frame, if its sums are right.
 pub(super) fn content_of(schunk: &SChunk) -> Result<Content> {
     verify_frame(schunk)?;
     let seal = schunk.seal_state()?;

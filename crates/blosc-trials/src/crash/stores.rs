@@ -1,5 +1,5 @@
 //! The operations of stores: in an archive, in a directory, in one frame. The disk holds the store
-//! under its name, and what a writer puts beside it.
+//! under its name, and a writer's files beside it.
 
 use std::sync::Arc;
 
@@ -20,15 +20,15 @@ use crate::{
     failure::{Context, Result},
 };
 
-/// The key of what the next writer adds; it does not count.
+/// The key of the next writer's value, which the content leaves out.
 const LATER: &str = "/later";
 
-/// The name of what is packed and unpacked.
+/// The name of the packed and unpacked copies.
 const COPY: &str = "copy";
 
 type Change = fn(&mut StoreWriter) -> Result<()>;
 
-/// The operations on the store of a name.
+/// The operations on the store with a name.
 macro_rules! operations {
     (
         $container:literal, $store:literal, $make:ident, $more:expr, |$next:ident| $go_on:expr;
@@ -58,7 +58,7 @@ macro_rules! operations {
     };
 }
 
-/// A store where there was none.
+/// Makes a store at a free name.
 macro_rules! new_stores {
     ($($container:literal: $store:literal,)*) => {
         vec![$(Operation {
@@ -225,7 +225,7 @@ fn columns() -> [NewColumn; 4] {
     ]
 }
 
-/// Lines are of any length, so that the batches of a table differ in size.
+/// Lines have any length, so that the batches of a table differ in size.
 fn rows(ids: &[i64]) -> Result<[ColumnValues; 4]> {
     let bytes = ids.iter().flat_map(|id| id.to_le_bytes()).collect();
     let texts: Vec<String> = ids.iter().map(|id| format!("text {id}")).collect();
@@ -241,7 +241,7 @@ fn add_later(store: &mut StoreWriter) -> Result<()> {
     Ok(store.insert_cframe(LATER, frame(&[5; 10])?)?)
 }
 
-/// Values that are new, replaced by one of another kind, and removed; an odd object.
+/// Adds values, replaces one by another kind, and removes some; adds an unusual object.
 fn several(store: &mut StoreWriter) -> Result<()> {
     store.insert_cframe("/n", frame(&[3; 9999])?)?;
     store.insert_cframe("/bytes", array(9)?)?;
@@ -257,7 +257,7 @@ fn make(name: &str) -> Result<TreeDisk> {
     Ok(TreeDisk::new(MemTree::clone(&tree)))
 }
 
-/// A table that is the whole store.
+/// Makes a store that is a single table.
 fn make_table(name: &str) -> Result<TreeDisk> {
     let tree = Arc::new(MemTree::new());
     let mut writer = StoreWriter::create_in(tree.clone(), name, &write_options())?;
@@ -273,7 +273,7 @@ fn fill(tree: &Arc<dyn Tree>, name: &str) -> Result<()> {
     writer.insert_cframe("/group/array", array(2)?)?;
     writer.insert_cframe("/group/more", frame(b"more")?)?;
     writer.set_attribute("/bytes", "unit", &text("m"))?;
-    // One frame has no groups.
+    // A store in one frame has no groups.
     if writer.form() != StoreForm::Embed {
         writer.set_attribute("/group", "title", &text("old"))?;
     }
@@ -290,7 +290,7 @@ fn write_options() -> WriteOptions {
     WriteOptions::default().open(open_options())
 }
 
-/// The store of a name, if it is there.
+/// The store of a name, if it exists.
 fn open(tree: &Arc<dyn Tree>, name: &str) -> Result<Option<Store>> {
     let entries = tree.list("")?;
     let Some(entry) = entries.iter().find(|entry| entry.name == name) else { return Ok(None) };
@@ -310,7 +310,7 @@ fn read(disk: &TreeDisk, name: &str) -> Result<Content> {
     for key in store.keys().filter(|key| *key != LATER) {
         store.check_crc(key).at(key)?;
         let content = content_of(&store.frame(key)?).at(key)?;
-        // Of a table its rows count.
+        // A table counts by its rows.
         if !is_table && !is_in_table(key) {
             rest += &format!("{key} {} {:?} ", content.rest, store.attributes(key)?);
             data.extend(content.data);
@@ -333,12 +333,12 @@ fn read(disk: &TreeDisk, name: &str) -> Result<Content> {
     Ok(Content { data, rest })
 }
 
-/// Whether it is below the key of a table of these operations.
+/// Whether the key is below that of a table of these operations.
 fn is_in_table(key: &str) -> bool {
     key.starts_with("/table") || key.starts_with("/other")
 }
 
-/// What has to be there.
+/// Values that must exist.
 trait Present<T> {
     fn context(self, name: &str) -> Result<T>;
 }

@@ -1,5 +1,5 @@
-//! Bits flipped in every class of byte that checksums cover. Verifying tells all of them, and names
-//! the chunk.
+//! Bits flipped in every class of bytes that checksums cover. Verifying reports all of them, and
+//! names the chunk.
 
 use core::fmt;
 use std::collections::BTreeMap;
@@ -15,16 +15,16 @@ use crate::{
 /// Bytes of a chunk's header.
 const CHUNK_HEADER: usize = 32;
 
-/// What a byte of a container belongs to.
+/// The part of a container that a byte belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Class {
     /// A file without chunks, by its name: an index, metadata, checksums.
     File(String),
-    /// What comes before the first chunk of a file: headers and metadata.
+    /// The part before the first chunk of a file: headers and metadata.
     BeforeChunks,
     ChunkHeader,
     ChunkData,
-    /// What comes after the first chunk of a file and is none: index, trailer, records.
+    /// Parts after the first chunk of a file that are not chunks: index, trailer, records.
     AfterChunks,
 }
 
@@ -68,12 +68,12 @@ fn classes(sample: &Sample) -> BTreeMap<Class, Vec<(usize, usize)>> {
     classes
 }
 
-/// Flips a bit for each case in each class of byte of each sealed sample, one at a time, and
-/// reports a line for each class. Gives the number of classes.
+/// Flips a bit for each case in each class of bytes of each sealed sample, one at a time, and
+/// reports a line for each class. Returns the number of classes.
 ///
 /// # Errors
 ///
-/// A bit was not told, or not with the number of its chunk.
+/// A flipped bit was not reported, or without the number of its chunk.
 pub fn flip_bits(settings: &Settings, say: Say<'_>) -> Result<usize> {
     let panics = Panics::watch();
     let (mut nbad, mut nclasses) = (0, 0);
@@ -92,8 +92,8 @@ pub fn flip_bits(settings: &Settings, say: Say<'_>) -> Result<usize> {
     if nbad == 0 { Ok(nclasses) } else { fail(format!("{nbad} are not as promised")) }
 }
 
-/// Flips that many bits of these bytes, one at a time, and counts how many were told, and how many
-/// with the number of their chunk.
+/// Flips a number of bits of these bytes, one at a time, and counts reports, and reports with the
+/// number of the chunk.
 fn flip(sample: &Sample, bytes: &[(usize, usize)], settings: &Settings, panics: &Panics) -> Tally {
     let (mut tally, mut files) = (Tally::default(), sample.files.clone());
     for number in settings.cases.clone() {

@@ -1,4 +1,4 @@
-//! What happens to the files of a container on a bad disk.
+//! Damage to the files of a container by a bad disk.
 
 use core::{fmt, ops::Range};
 
@@ -9,26 +9,26 @@ use crate::{
     container::{Files, Part, Sample, StoredChunk},
 };
 
-/// What a disk loses as a whole (bytes).
+/// The unit that a disk loses (bytes).
 const SECTOR: usize = 512;
 
 /// A kind of damage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// One bit is another.
+    /// One bit is flipped.
     Flip,
     /// The end of a file is missing.
     Cut,
     /// A sector is zeros.
     Zero,
-    /// Two stretches have changed places.
+    /// Two ranges are exchanged.
     Exchange,
-    /// A stretch is that of another file.
+    /// A range holds bytes of another file.
     Foreign,
 }
 
 impl Kind {
-    /// Each of them.
+    /// All kinds.
     pub const ALL: [Self; 5] = [Self::Flip, Self::Cut, Self::Zero, Self::Exchange, Self::Foreign];
 
     pub(super) const fn name(self) -> &'static str {
@@ -42,7 +42,7 @@ impl Kind {
     }
 }
 
-/// Bytes of a file that are others now.
+/// The changed bytes of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hit {
     kind: Kind,
@@ -52,12 +52,12 @@ pub struct Hit {
 }
 
 impl Hit {
-    /// Of these bytes of one file.
+    /// A hit on these bytes of one file.
     pub(super) fn of_range(name: String, nfile: usize, range: Range<usize>) -> Self {
         Self { kind: Kind::Foreign, name, nfile, ranges: only(range) }
     }
 
-    /// Whether the data of a chunk are touched.
+    /// Whether the hit touches the data of a chunk.
     #[must_use]
     pub fn is_on(&self, chunk: &StoredChunk) -> bool {
         let overlaps =
@@ -65,7 +65,7 @@ impl Hit {
         self.nfile == chunk.nfile && self.ranges.iter().any(overlaps)
     }
 
-    /// Whether nothing but chunks is touched: no header, index or metadata.
+    /// Whether the hit touches only chunks: no header, index or metadata.
     #[must_use]
     pub fn is_on_chunks_alone(&self, chunks: &[StoredChunk]) -> bool {
         let is_in_chunk = |at: usize| {
@@ -74,7 +74,7 @@ impl Hit {
         self.ranges.iter().cloned().flatten().all(is_in_chunk)
     }
 
-    /// Whether all of it is in these parts.
+    /// Whether the hit lies within these parts.
     pub(super) fn is_within(&self, parts: &[Part]) -> bool {
         let contains = |range: &Range<usize>| {
             parts.iter().any(|(nfile, part)| {
@@ -102,7 +102,7 @@ impl fmt::Display for Ranges<'_> {
     }
 }
 
-/// Damages one file, so that at least one byte differs.
+/// Damages one file, and changes at least one byte.
 pub fn damage(
     files: &mut Files,
     kind: Kind,

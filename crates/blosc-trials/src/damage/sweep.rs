@@ -1,6 +1,6 @@
-//! Each sample cut at every byte of each of its files, and each page
-//! of them zeroed in turn; larger ones too, which are cut and changed at random bytes. Chunks that
-//! are whole come back at their places; how many do where more than chunks was hit is counted.
+//! Each sample cut at every byte of each of its files, and with each page zeroed in turn; larger
+//! samples cut and changed at random bytes. Undamaged chunks come back at their positions; if the
+//! damage reaches other parts, the returned ones are counted.
 
 use core::ops::Range;
 
@@ -14,38 +14,37 @@ use crate::{
     failure::{Result, fail},
 };
 
-/// What a file system loses as a whole (bytes).
+/// The unit that a file system loses (bytes).
 const PAGE: usize = 4096;
 
-/// What a sweep of one sample found.
+/// The results of sweeping one sample.
 #[derive(Default)]
 struct Found {
     cases: u64,
     tally: Tally,
 }
 
-/// What became of the chunks that were not hit.
+/// The fate of the undamaged chunks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Swept {
     /// The container of the sample.
     pub container: &'static str,
-    /// What was done to it.
+    /// The kind of damage.
     pub what: String,
-    /// In how many places.
+    /// The number of damaged positions.
     pub ncases: u64,
-    /// Whole chunks of all cases.
+    /// Undamaged chunks of all cases.
     pub nwhole: u64,
-    /// Those of them that rescue gave back.
+    /// Undamaged chunks that rescue returned.
     pub nback: u64,
 }
 
-/// Cuts every sample at each byte whose position is a multiple of `step`, and zeroes each page;
-/// cuts and changes the large ones at as many random bytes as there are cases. Reports a line for
-/// each.
+/// Cuts every sample at each byte whose position is a multiple of `step`, and zeroes each page.
+/// Cuts and changes the large ones at a random byte for each case. Reports a line for each.
 ///
 /// # Errors
 ///
-/// A chunk that is whole was not given back, where chunks alone were hit.
+/// Rescue did not return an undamaged chunk, although only chunks were damaged.
 pub fn sweep(settings: &Settings, step: usize, say: Say<'_>) -> Result<Vec<Swept>> {
     let panics = Panics::watch();
     let (mut nbad, mut all) = (0, vec![]);
@@ -132,7 +131,7 @@ fn changes(sample: &Sample, settings: &Settings, panics: &Panics) -> Found {
     found
 }
 
-/// A byte of one of the files.
+/// A random byte of one of the files.
 fn place(sample: &Sample, draw: &mut XorShift32) -> (usize, usize) {
     let mut at = below(draw, sample.files.nbytes());
     for (nfile, (_, bytes)) in sample.files.0.iter().enumerate() {
@@ -144,7 +143,7 @@ fn place(sample: &Sample, draw: &mut XorShift32) -> (usize, usize) {
     (0, 0)
 }
 
-/// Rescues the sample with one file changed, and counts what came back.
+/// Rescues the sample with one file changed, and counts the returned chunks.
 fn damaged(
     sample: &Sample,
     nfile: usize,

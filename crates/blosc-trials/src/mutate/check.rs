@@ -1,4 +1,4 @@
-//! All that a reader can do with bytes, and what may come of it.
+//! All operations of a reader on a chunk, and their allowed results.
 
 use core::ops::Range;
 
@@ -18,24 +18,24 @@ use crate::{
     failure::{Context, Result},
 };
 
-/// Bytes of data that a chunk may have.
+/// The most bytes of data in a chunk.
 const MAX_NBYTES: usize = 1 << 18;
 
-/// Bytes that decoders and tables of codecs need whatever the chunk is.
+/// Bytes that decoders and tables of codecs need for any chunk.
 const STATES: usize = 1 << 18;
 
-/// What became of a chunk.
+/// The result of reading a chunk.
 #[derive(Clone, Copy)]
 pub(super) enum Outcome {
     /// It has data.
     Decoded,
-    /// Its header and layout make sense, its blocks do not.
+    /// Its header and layout are valid, but its blocks are not.
     Damaged,
     /// It is no chunk.
     Refused,
 }
 
-/// Does everything, with two sets of parameters and new buffers for each chunk.
+/// Runs every operation, with two sets of parameters and new buffers for each chunk.
 pub(super) struct Checker {
     params: [DParams; 2],
     peak: usize,
@@ -48,7 +48,7 @@ impl Checker {
         Self { params: [params, shaped.instrumented(true)], peak: 0 }
     }
 
-    /// The most bytes that were needed for a chunk so far.
+    /// The most bytes that a chunk has needed so far.
     pub(super) fn peak(&self) -> usize {
         self.peak
     }
@@ -69,7 +69,7 @@ impl Checker {
         Ok(if whole.is_ok() { Outcome::Decoded } else { Outcome::Damaged })
     }
 
-    /// What `read` gives, if it needs no more memory than the limits, the chunk and the codecs
+    /// The result of `read`, if it needs no more memory than the limits, the chunk and the codecs
     /// account for.
     pub(super) fn within_memory<T>(&mut self, bytes: &[u8], read: impl FnOnce() -> T) -> Result<T> {
         let (result, needed) = memory_for(read);
@@ -109,7 +109,7 @@ fn check_chunk(
     ensure(whole.is_none_or(|whole| whole.starts_with(&found)), || "other blocks".to_owned())
 }
 
-/// A part is the same part of the whole.
+/// Checks that a part read alone is the same part of the whole.
 fn check_part(
     chunk: &Chunk<'_>,
     whole: Option<&[u8]>,
@@ -124,7 +124,7 @@ fn check_part(
     ensure(part == whole[range.clone()], || format!("bytes {range:?} are others"))
 }
 
-/// Single blocks, and all but some.
+/// Checks single blocks, and all but some.
 fn check_blocks(
     chunk: &Chunk<'_>,
     whole: Option<&[u8]>,
@@ -142,7 +142,7 @@ fn check_blocks(
         let _ = chunk.read_blocks(|i| i != nblock, &mut dest, scratch);
         return Ok(());
     };
-    // Of two block sizes that are possible, a single block does not tell which one it is.
+    // If two block sizes are possible, a single block does not determine the right one.
     let is_ambiguous = chunk.header().kind() == Kind::Regular
         && chunk.header().blocksize() != whole.len()
         && chunk.blocksize() != Some(chunk.header().blocksize());
@@ -159,7 +159,7 @@ fn check_blocks(
     ensure(dest == expected, || format!("all but block {nblock} are others"))
 }
 
-/// With another header, the same data.
+/// Checks that the chunk has the same data with another header.
 fn check_transcoded(chunk: &Chunk<'_>, whole: Option<&[u8]>, params: &DParams) -> Result<()> {
     for target in [Target::Blosc1_3, Target::Blosc1_14, Target::Blosc2_0, Target::Blosc3_0] {
         let (Ok(bytes), Some(whole)) = (transcode_header(chunk.bytes(), target), whole) else {
@@ -171,7 +171,7 @@ fn check_transcoded(chunk: &Chunk<'_>, whole: Option<&[u8]>, params: &DParams) -
     Ok(())
 }
 
-/// The same part, with the bytes fetched by a plan.
+/// Checks a part whose bytes were fetched by a plan.
 fn check_index(
     bytes: &[u8],
     whole: Option<&[u8]>,
@@ -191,7 +191,7 @@ fn check_index(
     let mut part = vec![0xAA; range.len()];
     let result = index.decode(&plan, &parts, &mut part, &mut Scratch::new(params));
     let Some(whole) = whole else { return Ok(()) };
-    // A block that reaches into the next one is only all there in memory.
+    // A block that reaches into the next one is complete only in memory.
     match result {
         Err(_) if overlaps(bytes) => Ok(()),
         Err(error) => Err(error.into()),
@@ -205,14 +205,14 @@ fn overlaps(bytes: &[u8]) -> bool {
     report.is_ok_and(|report| report.notes.iter().any(|note| matches!(note, Note::Overlap { .. })))
 }
 
-/// The index, if the bytes have one.
+/// The index in the bytes, if any.
 fn index(bytes: &[u8]) -> Option<ChunkIndex> {
     let (store, mut buffer) = (MemStore::new(bytes.to_vec()), Vec::new());
     let mut reader = ChunkReader::open(&store, 0, bytes.len() as u64, &mut buffer).ok()?;
     reader.index().ok()
 }
 
-/// Some of the data.
+/// A random range of the data.
 fn range(header: &ChunkHeader, draw: &mut XorShift32) -> Range<usize> {
     let nbytes = header.nbytes();
     let start = below(draw, nbytes + 1);

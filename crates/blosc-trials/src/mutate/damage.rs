@@ -1,11 +1,11 @@
-//! What happens to bytes on their way, by accident or by intent.
+//! Changes to bytes by accident or by intent.
 
 use blosc_testdata::data::XorShift32;
 
 use super::pool::Pool;
 use crate::cases::below;
 
-/// Where the size of a chunk stands in its header.
+/// The position of a chunk's size in its header.
 const CBYTES: usize = 12;
 
 /// Takes a chunk of the pool and damages it, one to four times.
@@ -23,7 +23,7 @@ pub(super) fn damage(pool: &Pool, draw: &mut XorShift32, bytes: &mut Vec<u8>) {
             _ => repeat(draw, bytes),
         }
     }
-    // Most readers look no further if this is wrong.
+    // Most readers stop if this is wrong.
     if below(draw, 4) > 0 {
         let len = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
         set_field(bytes, CBYTES, len.to_le_bytes());
@@ -44,7 +44,7 @@ fn set_byte(draw: &mut XorShift32, bytes: &mut [u8]) {
     }
 }
 
-/// Flags, versions, ids of codecs and filters.
+/// Changes flags, versions, ids of codecs and filters.
 fn set_header_byte(draw: &mut XorShift32, bytes: &mut [u8]) {
     let at = [0, 1, 2, 2, 3, 16, 20, 21, 22, 23, 24, 28, 29, 30, 31, 31][below(draw, 16)];
     let known = [0, 1, 2, 3, 4, 5, 6, 8, 16, 32, 33, 34, 35, 36, 128, random_byte(draw)];
@@ -53,7 +53,7 @@ fn set_header_byte(draw: &mut XorShift32, bytes: &mut [u8]) {
     }
 }
 
-/// A size, an offset, or the size of a stream: out of bounds, or just inside them.
+/// Sets a size, an offset, or the size of a stream: out of bounds, or just inside them.
 fn set_number(draw: &mut XorShift32, bytes: &mut [u8]) {
     let len = i32::try_from(bytes.len()).unwrap_or(i32::MAX);
     let small = i32::try_from(below(draw, 300)).unwrap_or(0);
@@ -84,7 +84,7 @@ fn cut(draw: &mut XorShift32, bytes: &mut Vec<u8>) {
     bytes.truncate(len);
 }
 
-/// The start of one chunk, the end of another.
+/// Joins the start of one chunk and the end of another.
 fn splice(pool: &Pool, draw: &mut XorShift32, bytes: &mut Vec<u8>) {
     let index = below(draw, pool.len());
     let other = pool.get(index);
@@ -92,7 +92,7 @@ fn splice(pool: &Pool, draw: &mut XorShift32, bytes: &mut Vec<u8>) {
     bytes.extend_from_slice(&other[below(draw, other.len() + 1)..]);
 }
 
-/// Some bytes once more, or left out.
+/// Repeats or removes some bytes.
 fn repeat(draw: &mut XorShift32, bytes: &mut Vec<u8>) {
     let start = below(draw, bytes.len() + 1);
     let end = (start + below(draw, 40)).min(bytes.len());

@@ -1,5 +1,5 @@
-//! The same for the files of containers: samples and fixtures of all of them, changed
-//! as a stranger would, then opened, verified, read and rescued.
+//! Files of containers: samples and fixtures of all of them, changed as by a stranger, then opened,
+//! verified, read and rescued.
 
 use core::fmt;
 
@@ -13,7 +13,7 @@ use crate::{
     failure::{Result, fail},
 };
 
-/// Numbers that readers may trust too much.
+/// Numbers that readers may fail to check.
 const NUMBERS: [u64; 14] = [
     0,
     1,
@@ -47,7 +47,7 @@ const WORDS: [&[u8]; 12] = [
     b"\xdf\xff\xff\xff\xff",
 ];
 
-/// Samples of all containers, and what came of them.
+/// Samples of all containers, and the results of changing them.
 pub(super) struct FileMutator {
     samples: Vec<Sample>,
     pub(super) counts: [u64; 3],
@@ -60,7 +60,7 @@ impl FileMutator {
         Ok(Self { samples, counts: [0; 3], peak: 0 })
     }
 
-    /// Changes the files of a sample, one to four times. Says which sample it is.
+    /// Changes the files of a sample, one to four times. Returns the sample's number and the files.
     pub(super) fn mutate(&self, draw: &mut XorShift32) -> (usize, Files) {
         let nsample = below(draw, self.samples.len());
         let mut files = self.samples[nsample].files.clone();
@@ -75,7 +75,7 @@ impl FileMutator {
         self.samples[nsample].container
     }
 
-    /// Does everything with the files.
+    /// Runs every operation on the files.
     pub(super) fn check(&mut self, nsample: usize, files: &Files) -> Result<()> {
         let sample = &self.samples[nsample];
         let (outcome, needed) = memory_for(|| {
@@ -101,7 +101,7 @@ impl FileMutator {
     }
 }
 
-/// Changes the files as a stranger would; bytes of another file may come in.
+/// Changes the files as a stranger would; bytes of another file may be inserted.
 pub fn change(files: &mut Files, foreign: &[u8], draw: &mut XorShift32) {
     let nfiles = files.0.len();
     let (one, other) = (below(draw, nfiles), below(draw, nfiles));
@@ -117,7 +117,7 @@ pub fn change(files: &mut Files, foreign: &[u8], draw: &mut XorShift32) {
     if bytes.is_empty() {
         return;
     }
-    // Headers and trailers are worth more than data.
+    // Changes to headers and trailers find more than changes to data.
     let at = match below(draw, 4) {
         0 => below(draw, bytes.len().min(128)),
         1 => bytes.len() - 1 - below(draw, bytes.len().min(128)),
@@ -146,7 +146,7 @@ pub fn change(files: &mut Files, foreign: &[u8], draw: &mut XorShift32) {
     }
 }
 
-/// A number of one, two, four or eight bytes, of either order.
+/// Sets a number of one, two, four or eight bytes, in either byte order.
 fn set_number(bytes: &mut [u8], at: usize, draw: &mut XorShift32) {
     let width = 1 << below(draw, 4);
     let near = (bytes.len() as u64).wrapping_add(draw.below(9)).wrapping_sub(4);

@@ -1,4 +1,5 @@
-//! Sound chunks to start from: the fixtures, and one of every codec, filter and kind that we write.
+//! Sound chunks to start from: the fixtures, and one chunk for each codec, filter and kind that
+//! `blosc-chunk` writes.
 
 use std::fs;
 
@@ -9,10 +10,10 @@ use blosc_testdata::data::{Kind, Recipe};
 
 use crate::failure::{Context, Result};
 
-/// Chunks, and the shape of blocks that some of them need.
+/// The chunks.
 pub(super) struct Pool(Vec<Vec<u8>>);
 
-/// The shape of a block (items) for codecs and filters that ask for one.
+/// The shape of a block (items), for codecs and filters that need one.
 pub(super) const SHAPE: [u32; 2] = [12, 10];
 
 const CODECS: [CodecId; 6] =
@@ -46,7 +47,7 @@ impl Pool {
         &self.0[index % self.0.len()]
     }
 
-    /// Files, and the lines of text files that hold hexadecimal digits.
+    /// Adds fixtures: binary files, and text files with a chunk in hexadecimal digits per line.
     fn add_fixtures(&mut self) -> Result<()> {
         let folder = blosc_testdata::fixture::path("chunks");
         let generated = folder.join("generated");
@@ -101,7 +102,7 @@ impl Pool {
         Ok(())
     }
 
-    /// Dictionaries, VL-blocks, runs, copies.
+    /// Adds chunks with dictionaries, VL-blocks, runs, copies.
     fn add_kinds(&mut self) -> Result<()> {
         let text = Recipe { kind: Kind::Text, typesize: 1, seed: 7, nbytes: 6000 }.bytes();
         let new = CParams::default().typesize(1).target(Target::Blosc3_0).filters(Pipeline::EMPTY);
@@ -129,7 +130,7 @@ impl Pool {
         self.add(params, &[])
     }
 
-    /// The chunk, unless its target does not know the filters or the codec.
+    /// Adds the chunk, unless its target does not support the filters or the codec.
     fn add(&mut self, params: CParams, data: &[u8]) -> Result<()> {
         if params.check().is_ok() {
             self.0.push(Encoder::new(params)?.encode(data)?);

@@ -1,8 +1,8 @@
-//! The functions of C-Blosc2 that take part, loaded from its shared library.
+//! The measured functions of C-Blosc2, loaded from its shared library.
 //!
-//! The only file with `unsafe`: every wrapper takes slices and passes their lengths, so that what
-//! is left to trust is the library itself. Contexts are made once and kept, as programs that care
-//! about speed do.
+//! `unsafe` is only in this file and its modules. Every wrapper takes slices and passes their
+//! lengths, so only the library itself must be trusted. Contexts are made once and kept, as in fast
+//! programs.
 
 #![allow(unsafe_code)]
 
@@ -65,7 +65,7 @@ struct RawStorage {
     io: *mut c_void,
 }
 
-/// What both sides are told.
+/// The parameters of both sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Params {
     pub(crate) codec: u8,
@@ -152,7 +152,7 @@ struct Functions {
 #[derive(Clone)]
 pub(crate) struct CBlosc2(Arc<Functions>);
 
-/// Which filter kernel, in the order of [`Functions::kernels`].
+/// A filter kernel, in the order of [`Functions::kernels`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FilterKernel {
     Shuffle,
@@ -166,7 +166,7 @@ impl CBlosc2 {
     ///
     /// # Errors
     ///
-    /// When there is no such library, or one without these functions.
+    /// If there is no such library, or if it lacks one of the functions.
     pub(crate) fn load(path: &Path) -> Result<Self> {
         // SAFETY: the library of the wheel runs nothing but constructors of its own when it is
         // loaded.
@@ -193,7 +193,7 @@ impl CBlosc2 {
             schunk_to_buffer: function(&library, c"blosc2_schunk_to_buffer")?,
             schunk_to_file: function(&library, c"blosc2_schunk_to_file")?,
             arrays: arrays::Functions::load(&library)?,
-            // That of the system, which the library links to.
+            // The system's function, which the library links to.
             free: function(&library, c"free")?,
             version: function(&library, c"blosc2_get_version_string")?,
             _library: library,
@@ -357,7 +357,7 @@ impl SuperChunk {
 }
 
 impl SuperChunk {
-    /// Makes a frame of the whole and drops it. Returns how many bytes it had.
+    /// Serialises the super-chunk to a frame and drops it. Returns the frame's length (bytes).
     pub(crate) fn save_to_buffer(&mut self) -> Result<usize> {
         let (mut frame, mut needs_free) = (ptr::null_mut(), false);
         // SAFETY: both places live until the call returns.

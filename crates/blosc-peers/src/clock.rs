@@ -1,9 +1,9 @@
-//! Time of two sides, taken in turns.
+//! The times of two sides, measured in turns.
 //!
-//! The speed of a shared machine wanders by a third within an hour, the ratio of two sides that
-//! take turns by a few percent. One thread is measured by its own processor time and the median of
-//! the rounds; several threads by the time on the wall and the mean of the best quarter, as another
-//! process can only make it longer.
+//! The speed of a shared machine varies by a third within an hour, but the ratio of two sides that
+//! take turns by a few percent. One thread is measured by its own processor time, and the median of
+//! the rounds counts. Several threads are measured by the wall clock, and the mean of the best
+//! quarter counts, as other processes can only add time.
 
 use core::time::Duration;
 use std::time::Instant;
@@ -12,17 +12,17 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::failure::Result;
 
-/// How long and how often.
+/// The duration and number of rounds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Effort {
     /// Odd, so that the median is a measured one.
     pub(crate) rounds: usize,
     /// The least time of one side in one round.
     pub(crate) least: Duration,
-    /// What all rounds may take together, if three of them do not take longer.
+    /// The most time of all rounds together, unless three rounds take longer.
     pub(crate) most: Duration,
-    /// Whether the reference is measured against itself: a ratio that is not 1 then is the
-    /// machine's doing.
+    /// Whether the reference is measured against itself: the machine then causes any difference
+    /// from 1.
     pub(crate) is_control: bool,
 }
 
@@ -46,10 +46,10 @@ pub(crate) struct Times {
     pub(crate) theirs: f64,
 }
 
-/// Something to measure.
+/// A function to measure.
 pub(crate) type Work<'a> = &'a mut dyn FnMut() -> Result<()>;
 
-/// Runs both in turns, each as often as it takes for `least` of the slower one.
+/// Runs both in turns, each so many times that the slower one takes `least`.
 pub(crate) fn compare(
     effort: Effort,
     threads: u16,
@@ -76,7 +76,7 @@ pub(crate) fn compare(
     Ok(Times { ours: average(&mut ours_all), theirs: average(&mut theirs_all) })
 }
 
-/// Seconds that one of `calls` calls takes.
+/// Seconds of one call, measured over `calls` calls.
 fn seconds(clock: fn() -> f64, calls: u32, work: Work<'_>) -> Result<f64> {
     let start = clock();
     for _ in 0..calls {
@@ -134,7 +134,7 @@ mod tests {
             spin(400_000);
             Ok(())
         };
-        // Another load of the machine spoils one comparison, not most of them.
+        // Other load of the machine spoils one comparison, not most of them.
         let mut ratio = |effort| {
             let mut ratios = [0.0; 7].map(|_: f64| {
                 let times = compare(effort, 1, &mut ours, &mut theirs).unwrap();

@@ -1,4 +1,4 @@
-//! Why a comparison stopped: one message.
+//! The error of a comparison: one message.
 
 use core::fmt;
 

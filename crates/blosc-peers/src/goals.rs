@@ -1,8 +1,8 @@
-//! What the project aims at, and which of it was reached.
+//! The goals of the project, and the reached ones.
 //!
-//! For each goal: the required geometric mean, the stretch goal, and the floor,
-//! which is the worst that a single setting may be. A floor is judged on the median of several runs
-//! of the program, so one bad setting in one run says little.
+//! Each goal has a required geometric mean, a stretch goal, and a floor, which is the least ratio
+//! of a single setting. The median of several runs of the program decides about a floor, so one bad
+//! setting in one run says little.
 
 use core::fmt::Write as _;
 
@@ -12,11 +12,11 @@ struct Goal {
     what: &'static str,
     required: f64,
     stretch: f64,
-    /// 0 where there is none.
+    /// 0 for no floor.
     floor: f64,
-    /// Of these rows the mean is taken,
+    /// The mean is taken over these rows,
     mean_of: Which,
-    /// and of these the worst.
+    /// and the worst over these.
     worst_of: Which,
 }
 
@@ -24,7 +24,7 @@ const fn goal(what: &'static str, [required, stretch, floor]: [f64; 3], which: W
     Goal { what, required, stretch, floor, mean_of: which, worst_of: which }
 }
 
-/// A line for each goal, and how many were reached.
+/// A line for each goal, and the number of reached goals.
 pub(crate) fn markdown(rows: &[Row]) -> String {
     let mut text =
         "| what | required | stretch goal | floor | settings | mean | worst | verdict |\n\
@@ -68,7 +68,7 @@ pub(crate) fn markdown(rows: &[Row]) -> String {
     text
 }
 
-/// The settings that are under the floor of a goal, slowest first.
+/// The settings below the floor of a goal, slowest first.
 pub(crate) fn below_floor(rows: &[Row]) -> String {
     let mut below = Vec::new();
     for goal in GOALS {
@@ -92,10 +92,10 @@ pub(crate) fn below_floor(rows: &[Row]) -> String {
     text
 }
 
-/// What compressed data may be of the reference's size at most, in each setting.
+/// The greatest allowed size of compressed data as a multiple of the reference's, in each setting.
 const MOST_SIZE: f64 = 1.005;
 
-/// What the rows say of a goal.
+/// The results of a goal.
 struct Found {
     settings: usize,
     mean: f64,
@@ -132,13 +132,13 @@ impl Found {
     }
 }
 
-/// Which rows a goal is about: rows of a group, what was measured, and more words where the group
-/// has several kinds of settings.
+/// The rows of a goal: a group, the measured operation, and more words if the group has several
+/// kinds of settings.
 #[derive(Clone, Copy)]
 enum Which {
-    /// A filter of typesizes that C-Blosc2 has kernels for; what; vector instructions.
+    /// A filter with typesizes that C-Blosc2 has kernels for; the operation; vector instructions.
     Kernel(&'static str, &'static str, &'static str),
-    /// What is done with one stream, and how the setting begins.
+    /// The operation on one stream, and the start of the setting.
     Stream(&'static str, &'static str),
     /// Chunks of BloscLZ and LZ4, with this number of threads,
     Fast(&'static str, u16),
@@ -154,20 +154,20 @@ enum Which {
     Constant(&'static str),
     /// Any setting of a group, with one thread.
     Group(&'static str, &'static str),
-    /// Work of two threads against one of ours.
+    /// Work of two threads compared with one of the same crate.
     Threads,
-    /// What is done with frames of chunks of 100 items, and how the case begins.
+    /// The operation on frames of chunks of 100 items, and the start of the case.
     Frame(&'static str, &'static str),
     /// Saving of 10,000 chunks.
     Save,
     /// Opening a frame of any number of chunks, or of a million.
     Open,
     OpenMillion,
-    /// Codec, what is done with an array, threads.
+    /// Codec, operation on an array, threads.
     Array(&'static str, &'static str, u16),
-    /// The group of a program in Python and what it does, by the wall.
+    /// The group and the operation of a program in Python, by the wall clock.
     Python(&'static str, &'static str),
-    /// The same of bcolz for even numbers.
+    /// The same operation of bcolz for even numbers.
     Even(&'static str),
 }
 
@@ -216,8 +216,8 @@ impl Which {
     }
 }
 
-/// At level 9 a chunk of 4 MiB is one block if its items have 8 bytes. (Of 4 bytes it is two, text
-/// is eight.) Zeros are no block.
+/// Whether each chunk is one block. At level 9 a chunk of 4 MiB is one block if its items have 8
+/// bytes. (With 4 bytes it is two blocks, text is eight.) Zeros have no block.
 fn is_one_block(s: &Subject) -> bool {
     let set = s.case.strip_suffix(" level 9");
     set.is_some_and(|set| ["f64_linspace", "i64_time", "sparse_f64"].contains(&set))
@@ -262,7 +262,7 @@ const GOALS: &[Goal] = &[
     goal("the same: decompress", [1.5, 1.8, 1.0], Bits("decompress")),
     goal("constant data: compress", [1.8, 2.5, 1.0], Constant("compress")),
     goal("constant data: decompress", [1.0, 1.2, 1.0], Constant("decompress")),
-    // 0.05 above what is required of one thread.
+    // 0.05 above the requirement for one thread.
     goal("2 threads, several blocks: compress", [1.2, 1.3, 0.95], Blocks("compress")),
     goal("the same: decompress", [1.2, 1.3, 0.95], Blocks("decompress")),
     goal(
@@ -271,7 +271,7 @@ const GOALS: &[Goal] = &[
         OneBlock("compress"),
     ),
     goal("the same: decompress", [1.6, 1.9, 1.2], OneBlock("decompress")),
-    // A mean of 1 is what "never slower" asks for.
+    // "Never slower" means a mean of 1.
     goal("2 threads against one of ours, 16 KiB to 4 MiB", [1.0, 1.0, 0.95], Threads),
     goal("small chunks, 32 KiB: compress", [1.0, 1.0, 0.95], Group("small", "compress")),
     goal("the same: decompress", [1.0, 1.0, 0.95], Group("small", "decompress")),
@@ -286,7 +286,7 @@ const GOALS: &[Goal] = &[
     goal("all of an array, LZ4, 1 thread: read", [1.3, 2.0, 1.0], Array("lz4", "read all", 1)),
     goal("all of an array, LZ4, 2 threads: write", [2.5, 4.0, 1.0], Array("lz4", "write all", 2)),
     goal("all of an array, LZ4, 2 threads: read", [2.5, 4.0, 1.0], Array("lz4", "read all", 2)),
-    // No goal was set for these but that of chunks, with two threads 0.05 above it.
+    // These have no goal but the chunks', with two threads 0.05 above it.
     goal(
         "all of an array, Zstandard, 1 thread: write",
         [1.0, 1.1, 0.9],

@@ -1,4 +1,4 @@
-//! What is compared.
+//! The measured groups.
 
 pub(crate) mod arrays;
 pub(crate) mod bcolz;
@@ -26,16 +26,16 @@ use crate::{
     table::Row,
 };
 
-/// Everything that the groups share.
+/// The data and tools that all groups share.
 pub(crate) struct Bench {
     pub(crate) c: CBlosc2,
     pub(crate) sets: Vec<Set>,
     pub(crate) effort: Effort,
     /// Fewer settings.
     pub(crate) quick: bool,
-    /// For frames; emptied by the group that made it.
+    /// The folder of frames; the group that makes them empties it.
     pub(crate) folder: PathBuf,
-    /// The interpreter that has the reference programs, and the root of the repository.
+    /// The interpreter with the reference programs, and the root of the repository.
     pub(crate) python: PathBuf,
     pub(crate) root: PathBuf,
     pub(crate) rows: Vec<Row>,
@@ -54,8 +54,8 @@ impl Bench {
         Ok(())
     }
 
-    /// The baseline of a group: copies of as many bytes as its largest setting has, by both sides
-    /// alike. How far its ratio is from 1 tells how much the machine disturbs.
+    /// The baseline of a group: both sides alike copy as many bytes as its largest setting has. The
+    /// distance of its ratio from 1 shows the disturbance by the machine.
     pub(crate) fn memcpy(&mut self, group: &'static str) -> Result<()> {
         let rows = self.rows.iter().filter(|row| row.subject.group == group);
         let nbytes = rows.map(|row| row.subject.nbytes).max().unwrap_or(0).min(MOST_COPIED);
@@ -85,6 +85,6 @@ impl Bench {
     }
 }
 
-/// Groups of opening and single items have nothing to compare with a copy.
+/// Groups of opening and single items have no copy to compare with.
 const LEAST_COPIED: usize = 4 << 10;
 const MOST_COPIED: usize = 256 << 20;

@@ -1,4 +1,4 @@
-//! The page of a machine: what it is, how fast its memory is, and which goals are reached on it.
+//! The page of a machine: its description, the speed of its memory, and the goals reached on it.
 
 use core::fmt::Write as _;
 use core::time::Duration;
@@ -12,7 +12,7 @@ use crate::{
     table::Row,
 };
 
-/// A name that is good for a file and for a heading.
+/// Checks that a name is usable for a file and for a heading.
 pub(crate) fn checked_name(name: String) -> Result<String> {
     let is_good = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit();
     if !name.is_empty() && name.split('-').all(|part| !part.is_empty() && part.chars().all(is_good))
@@ -22,11 +22,11 @@ pub(crate) fn checked_name(name: String) -> Result<String> {
     fail(format!("--machine {name}: small letters, digits and single hyphens are allowed"))
 }
 
-/// The heading of what people write of a machine, the last section of its page.
+/// The heading of hand-written notes about a machine, the last section of its page.
 const NOTES: &str = "\n## What limits it\n";
 
-/// Writes `docs/performance/machines/NAME.md` below `root`. The section [`NOTES`] of an older page
-/// is kept.
+/// Writes `docs/performance/machines/NAME.md` below `root`. Keeps the section [`NOTES`] of an older
+/// page.
 pub(crate) fn write_page(
     name: &str,
     root: &Path,
@@ -65,7 +65,7 @@ fn page(name: &str, facts: &[(&str, String)], runs: usize, rows: &[Row]) -> Stri
     text
 }
 
-/// What a ratio may depend on.
+/// The facts that a ratio may depend on.
 fn facts(against: &str) -> Vec<(&'static str, String)> {
     let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let field = |name: &str| cpuinfo_field(&cpuinfo, name).unwrap_or("unknown").to_owned();
@@ -99,7 +99,7 @@ fn cpuinfo_field<'a>(cpuinfo: &'a str, name: &str) -> Option<&'a str> {
     Some(value.trim())
 }
 
-/// Those that a choice in the crates depends on.
+/// The flags that a choice in the crates depends on.
 fn instructions(flags: &str) -> String {
     const ASKED: [&str; 9] =
         ["sse2", "avx2", "bmi2", "avx512f", "avx512bw", "avx512vbmi", "gfni", "avx_vnni", "asimd"];
@@ -107,7 +107,7 @@ fn instructions(flags: &str) -> String {
     ASKED.into_iter().filter(has).collect::<Vec<_>>().join(", ")
 }
 
-/// The caches of the first core, as Linux lists them.
+/// The caches of the first core, from Linux.
 fn caches() -> String {
     let read = |cache: usize, name: &str| {
         let path = format!("/sys/devices/system/cpu/cpu0/cache/index{cache}/{name}");
@@ -122,8 +122,8 @@ fn caches() -> String {
     if all.is_empty() { "unknown".to_owned() } else { all.join(", ") }
 }
 
-/// How fast one thread and all of them copy a buffer of `nbytes`: the limit of everything that is
-/// mostly a copy. All threads share one buffer, as the blocks of a chunk do.
+/// The speed of copying a buffer of `nbytes` with one thread and with all: the limit of all work
+/// that is mostly copying. All threads share one buffer, like the blocks of a chunk.
 fn copies(nbytes: usize, cores: usize) -> String {
     let (src, mut dest) = (vec![1_u8; nbytes], vec![0_u8; nbytes]);
     let mut speeds = Vec::new();
@@ -136,7 +136,7 @@ fn copies(nbytes: usize, cores: usize) -> String {
     speeds.join(", ") + " threads"
 }
 
-/// Seconds of one copy in each of some rounds. Threads are started once, as a pool's are.
+/// Seconds of one copy in each of some rounds. Threads are started once, as in a pool.
 fn copy_times(src: &[u8], dest: &mut [u8], threads: usize) -> Vec<f64> {
     const ROUNDS: usize = 16;
     let repeats = ((64 << 20) / src.len()).max(1);
@@ -169,7 +169,7 @@ fn copy_times(src: &[u8], dest: &mut [u8], threads: usize) -> Vec<f64> {
     times.into_iter().map(|time| (time / repeats).as_secs_f64()).collect()
 }
 
-/// What a command prints first.
+/// The first line that a command prints.
 fn first_line(command: &mut Command) -> String {
     let output = command.output().map(|output| output.stdout).unwrap_or_default();
     String::from_utf8_lossy(&output).lines().next().unwrap_or("unknown").to_owned()

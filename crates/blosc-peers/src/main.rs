@@ -1,8 +1,8 @@
-//! Speed and size of our crates against C-Blosc2, side by side in one process.
+//! Speed and size of this workspace's crates against C-Blosc2, side by side in one process.
 //!
-//! `cargo xtask bench-peers` builds and runs it; no user ever does. Both sides do the same work on
-//! the same data with the same parameters in turns, and each reads what the other wrote before
-//! anything is measured.
+//! `cargo xtask bench-peers` builds and runs it; users never do. Both sides do the same work on the
+//! same data with the same parameters in turns, and each reads the other's output before the
+//! measurement.
 
 #![deny(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
@@ -49,27 +49,27 @@ const GROUPS: &[Group] = &[
     ("peers", groups::peers::run),
 ];
 
-/// The name of a group, if there is such a one.
+/// The name of a group, if it exists.
 fn group(name: &str) -> Option<&'static str> {
     GROUPS.iter().map(|(group, _)| *group).find(|group| *group == name)
 }
 
-/// What the command line says.
+/// The options of the command line.
 struct Options {
     library: PathBuf,
     python: PathBuf,
     root: PathBuf,
     out: PathBuf,
     quick: bool,
-    /// The groups that are measured, separated by commas; all of them where it is not given.
+    /// The groups to measure, separated by commas; all groups by default.
     only: Option<String>,
-    /// Whether rows of groups that are not measured are taken from the last `rows.csv`.
+    /// Whether rows of other groups are taken from the last `rows.csv`.
     is_kept: bool,
-    /// The page of `docs/performance/machines` that the result is written to.
+    /// The page of `docs/performance/machines` for the result.
     machine: Option<String>,
-    /// Processes, of which the median counts.
+    /// The number of processes, whose median counts.
     runs: usize,
-    /// The reference against itself.
+    /// Whether the reference is measured against itself.
     is_control: bool,
 }
 
@@ -139,7 +139,7 @@ fn run(options: &Options) -> Result<()> {
 }
 
 impl Options {
-    /// What a process that measures once is started with. The last of an option counts.
+    /// The arguments of a process that measures once. The last one of an option counts.
     fn args_of_one_run(&self) -> Vec<String> {
         let is_of_all_runs = |word: &String| word == "--keep";
         let mut args: Vec<String> =

@@ -8,7 +8,7 @@ pub(crate) struct Curve {
     pub(crate) colour: &'static str,
     /// Both above 0; x ascending.
     pub(crate) points: Vec<(f64, f64)>,
-    /// Why it ends early, if it does.
+    /// The reason why it ends early, if it does.
     pub(crate) end: Option<&'static str>,
 }
 
@@ -19,7 +19,7 @@ pub(crate) struct Panel {
 
 const WIDTH: f64 = 380.0;
 const HEIGHT: f64 = 270.0;
-/// Of a panel, around what is plotted.
+/// Margins of a panel around its plot.
 const LEFT: f64 = 62.0;
 const TOP: f64 = 34.0;
 const RIGHT: f64 = 18.0;
@@ -97,7 +97,7 @@ fn label(text: &mut String, at: (f64, f64), anchor: &str, colour: &str, words: &
     );
 }
 
-/// From whole decade to whole decade.
+/// An axis from whole decade to whole decade.
 struct Axis {
     decades: (i32, i32),
     from: f64,

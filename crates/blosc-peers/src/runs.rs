@@ -1,7 +1,7 @@
-//! Several processes that measure the same, and the median of each row.
+//! Several processes with the same measurement, and the median of each row.
 //!
-//! Where memory lies and what the branch predictor has learnt differ between processes, not within
-//! one: what a single setting reaches is only told by several of them.
+//! Memory positions and the state of the branch predictor differ between processes, not within one,
+//! so only several of them show the speed of a single setting.
 
 use std::{fs, path::PathBuf, process::Command};
 
@@ -10,7 +10,7 @@ use crate::{
     table::{self, Row},
 };
 
-/// Starts this program `runs` times with `args`, one after another, each with a folder of its own
+/// Starts this program `runs` times with `args`, one after another, each with a separate folder
 /// below `out`.
 pub(crate) fn medians(runs: usize, args: &[String], out: &std::path::Path) -> Result<Vec<Row>> {
     let program = std::env::current_exe()?;
@@ -25,7 +25,7 @@ pub(crate) fn medians(runs: usize, args: &[String], out: &std::path::Path) -> Re
     merge(&(1..=runs).map(one).collect::<Result<Vec<_>>>()?)
 }
 
-/// Of each row the run in the middle, by how many times as fast ours is.
+/// For each row, the run whose ratio is in the middle.
 fn merge(runs: &[Vec<Row>]) -> Result<Vec<Row>> {
     let Some(first) = runs.first() else { return fail("no run") };
     if runs.iter().any(|run| run.len() != first.len()) {

@@ -1,4 +1,4 @@
-//! The data sets: what people keep in such files, each made from a seed.
+//! The data sets: typical contents of such files, each made from a seed.
 
 use std::{fs, path::Path};
 
@@ -56,7 +56,7 @@ fn walk(nbytes: usize) -> Vec<u8> {
     (0..nbytes / 4).flat_map(step).collect()
 }
 
-/// Our sources and documents, one after another, again and again.
+/// The workspace's sources and documents, one after another, repeatedly.
 fn text(root: &Path, nbytes: usize) -> std::io::Result<Vec<u8>> {
     let mut all = Vec::new();
     collect(&root.join("crates"), &mut all)?;

@@ -1,4 +1,4 @@
-//! What was measured: rows, a file of them, and a table for people.
+//! The measurements: rows, a file of them, and a table for people.
 
 use core::fmt::Write as _;
 use std::{borrow::Cow, collections::BTreeMap};
@@ -8,25 +8,25 @@ use crate::{
     failure::{Result, fail},
 };
 
-/// What is measured.
+/// The subject of a measurement.
 #[derive(Clone, Debug)]
 pub(crate) struct Subject {
     pub(crate) group: &'static str,
-    /// What was done, such as `compress`.
+    /// The operation, such as `compress`.
     pub(crate) what: &'static str,
-    /// Codec, filter and the like: what a line of the table stands for.
+    /// Codec, filter and the like: a line of the table stands for them.
     pub(crate) setting: String,
-    /// The set and the rest: what the mean of a line goes over.
+    /// The set and other properties: the mean of a line covers them.
     pub(crate) case: String,
     pub(crate) threads: u16,
-    /// Plain bytes of one call.
+    /// Uncompressed bytes of one call.
     pub(crate) nbytes: usize,
-    /// Our compressed size by theirs; 0 where there is none.
+    /// The compressed size as a multiple of the reference's; 0 without one.
     pub(crate) size: f64,
 }
 
 impl Subject {
-    /// Work of one thread on one byte, which makes no compressed data.
+    /// One thread's work on one byte, without compressed data.
     pub(crate) fn new(
         group: &'static str,
         what: &'static str,
@@ -47,13 +47,13 @@ impl Subject {
         Self { nbytes, ..self }
     }
 
-    /// Work with compressed data of these sizes, ours and theirs (bytes).
+    /// Work with compressed data of these sizes, of this side and the reference (bytes).
     #[expect(clippy::cast_precision_loss, reason = "sizes of benchmarks are small")]
     pub(crate) fn sizes(self, ours: usize, theirs: usize) -> Self {
         Self { size: ours as f64 / theirs as f64, ..self }
     }
 
-    /// What tells it from the others.
+    /// The values that identify it.
     pub(crate) fn name(&self) -> (&str, &str, &str, &str, u16, usize) {
         (self.group, self.what, &self.setting, &self.case, self.threads, self.nbytes)
     }
@@ -67,12 +67,12 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// How many times as fast as theirs.
+    /// The speed as a multiple of the reference's.
     pub(crate) fn ratio(&self) -> f64 {
         self.times.theirs / self.times.ours
     }
 
-    /// Billions of bytes in a second, with a call for each block of them.
+    /// Billions of bytes per second, if each call processes one block.
     #[expect(clippy::cast_precision_loss, reason = "sizes of benchmarks are small")]
     pub(crate) fn speed(&self, seconds: f64) -> f64 {
         self.subject.nbytes as f64 / seconds / 1e9
@@ -104,18 +104,18 @@ pub(crate) fn csv(rows: &[Row]) -> String {
     text
 }
 
-/// A name as a field, some of which have commas.
+/// A name as a field; some names contain commas.
 fn quoted(name: &str) -> Cow<'_, str> {
     if name.contains(',') { format!("\"{name}\"").into() } else { name.into() }
 }
 
-/// Rows as [`csv`] writes them.
+/// Parses rows in the form of [`csv`].
 pub(crate) fn from_csv(text: &str) -> Result<Vec<Row>> {
     let row = |line| from_line(line).map_or_else(|| fail(format!("not a row: {line}")), Ok);
     text.lines().skip(1).map(row).collect()
 }
 
-/// The rows that were measured, and those of other groups from an earlier run.
+/// The measured rows, and the rows of other groups from an earlier run.
 pub(crate) fn with_kept(mut rows: Vec<Row>, kept: Vec<Row>) -> Vec<Row> {
     let is_measured = |group| rows.iter().any(|row| row.subject.group == group);
     let kept: Vec<Row> = kept.into_iter().filter(|row| !is_measured(row.subject.group)).collect();
@@ -130,7 +130,7 @@ fn from_line(line: &str) -> Option<Row> {
     };
     let subject = Subject {
         group: crate::group(group)?,
-        // A few names, for the life of the program.
+        // The few names live as long as the program.
         what: what.clone().leak(),
         setting: setting.clone(),
         case: case.clone(),

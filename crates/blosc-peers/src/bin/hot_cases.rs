@@ -1,7 +1,7 @@
-//! What is done most often, to have its instructions counted: `hot_cases CASE CALLS`.
+//! The most frequent operations, for counting their instructions: `hot_cases CASE CALLS`.
 //!
-//! `cargo xtask instructions` runs it below valgrind, which knows AVX2 at most, so that this is
-//! what it is told to use.
+//! `cargo xtask instructions` runs it under valgrind. valgrind knows no instructions after AVX2, so
+//! the program is told to use AVX2.
 
 #![forbid(unsafe_code)]
 
@@ -19,7 +19,7 @@ type Result<T> = core::result::Result<T, Box<dyn Error>>;
 
 /// Bytes of data in a chunk: a few blocks.
 const NBYTES: usize = 1 << 20;
-/// Bytes of data in a chunk of which the decoding itself is the smaller part.
+/// Bytes of data in a chunk whose decoding takes less time than the work around it.
 const TINY: usize = 256;
 
 fn main() -> ExitCode {
@@ -86,7 +86,7 @@ fn decompress(params: &CParams, calls: usize) -> Result<()> {
     Ok(())
 }
 
-/// Chunks so small that what is done around their codec counts.
+/// Chunks so small that the work around their codec counts.
 fn tiny(calls: usize) -> Result<()> {
     let chunk = blosc_chunk::compress(&data(TINY), &params(CodecId::LZ4, Pipeline::EMPTY))?;
     let mut back = vec![0; TINY];
@@ -97,7 +97,7 @@ fn tiny(calls: usize) -> Result<()> {
     Ok(())
 }
 
-/// One item of such a chunk.
+/// One item of a tiny chunk.
 fn tiny_item(params: &CParams, calls: usize) -> Result<()> {
     let chunk = blosc_chunk::compress(&data(TINY), params)?;
     let (mut item, mut scratch) =
@@ -109,7 +109,7 @@ fn tiny_item(params: &CParams, calls: usize) -> Result<()> {
     Ok(())
 }
 
-/// Small chunks of a frame at random: what is done around them counts.
+/// Small chunks of a frame at random: the work around them counts.
 fn frame_chunk(calls: usize) -> Result<()> {
     const CHUNK: usize = 4 << 10;
     const NCHUNKS: u64 = 250;

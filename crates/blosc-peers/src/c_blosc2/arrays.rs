@@ -65,13 +65,13 @@ impl Functions {
     }
 }
 
-/// Shape of an array and how it is cut. All have as many dimensions.
+/// Shape of an array, of its chunks and of its blocks, all with the same number of dimensions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Grid {
     pub(crate) shape: Vec<i64>,
     pub(crate) chunks: Vec<i32>,
     pub(crate) blocks: Vec<i32>,
-    /// As NumPy writes it.
+    /// NumPy's text of the dtype.
     pub(crate) dtype: &'static CStr,
 }
 
@@ -117,7 +117,7 @@ impl CBlosc2 {
         Ok(Array { raw, library: self.clone() })
     }
 
-    /// The array in a frame, of which the library makes its copy.
+    /// The array in a frame, copied by the library.
     pub(crate) fn array_of(&self, frame: &[u8]) -> Result<Array> {
         let mut raw = ptr::null_mut();
         // SAFETY: the length is that of the slice, and the bytes are copied.
@@ -158,7 +158,7 @@ impl Array {
         check(done, "b2nd_get_slice_cbuffer")
     }
 
-    /// Puts `items` into the box.
+    /// Writes `items` into the box.
     pub(crate) fn write_slice(&mut self, start: &[i64], stop: &[i64], items: &[u8]) -> Result<()> {
         let shape = shape(start, stop);
         let (from, nbytes) = (items.as_ptr().cast(), long(items.len()));

@@ -1,7 +1,7 @@
-//! Arrays in memory: all of them written and read, and slices.
+//! Arrays in memory: written and read whole, and slices.
 //!
-//! Slices are read from the same frame, which ours wrote; C-Blosc2 reads back what ours wrote.
-//! Whole arrays are also read and written by two threads.
+//! Slices are read from the same frame, which this workspace wrote; C-Blosc2 checks it by reading
+//! it back. Whole arrays are also read and written by two threads.
 
 use core::num::NonZeroUsize;
 
@@ -24,7 +24,7 @@ struct Case {
     name: &'static str,
     set: &'static str,
     grid: Grid,
-    /// Only whole, by LZ4.
+    /// Whether the array is measured only as a whole, with LZ4.
     is_large: bool,
 }
 
@@ -35,7 +35,7 @@ fn cases(is_quick: bool) -> Vec<Case> {
         let (shape, chunks, blocks) = (shape.to_vec(), chunks.to_vec(), blocks.to_vec());
         Case { name, set, grid: Grid { shape, chunks, blocks, dtype }, is_large: false }
     };
-    // 128 or 512 MB: what the goals were set with.
+    // 128 or 512 MB: the goals were set with these.
     let n_large = if is_quick { 1000 } else { 2000 };
     let large = [n_large, n_large, 16];
     vec![
@@ -45,7 +45,7 @@ fn cases(is_quick: bool) -> Vec<Case> {
         },
         case("2-d", "f32_field", c"<f4", &[1024 * n, 4096], &[256, 1024], &[32, 512]),
         case("3-d", "f64_linspace", c"<f8", &[64 * n, 128, 256], &[32, 64, 64], &[8, 32, 32]),
-        // Nothing is a multiple of anything.
+        // No size is a multiple of another.
         case("3-d uneven", "i32_walk", c"<i4", &[61 * n, 250, 259], &[23, 70, 71], &[7, 33, 20]),
     ]
 }
@@ -122,7 +122,7 @@ impl Work<'_> {
             .cparams(cparams))
     }
 
-    /// Writes and reads all of it. Returns our frame.
+    /// Writes and reads the whole array. Returns this workspace's frame.
     fn whole(&self, bench: &mut Bench) -> Result<Vec<u8>> {
         let (params, c, options) = (self.nd_params()?, bench.c.clone(), self.read_options());
         let write = || -> Result<NdArray> {
@@ -147,7 +147,7 @@ impl Work<'_> {
         )?;
         let array = NdArray::from_cframe(frame.clone())?.budget(options.clone());
         if self.params.threads == 1 {
-            // In several threads it reads only what it made with them.
+            // With several threads, C-Blosc2 reads only arrays that it made with them.
             theirs = c.array_of(&frame)?;
         }
         bench.measure(
@@ -158,7 +158,7 @@ impl Work<'_> {
         if dest == self.plain { Ok(frame) } else { fail("arrays: we read other items") }
     }
 
-    /// Boxes of these lengths at random places.
+    /// Boxes of these lengths at random positions.
     fn slices(
         &self,
         bench: &mut Bench,
@@ -191,8 +191,8 @@ impl Work<'_> {
         })
     }
 
-    /// Puts boxes in at random places, [`BOXES`] in each call: one takes twice as long as another
-    /// if it cuts twice as many chunks, and the first ones after opening need new memory.
+    /// Writes boxes at random positions, [`BOXES`] in each call: one box takes twice as long as
+    /// another if it cuts twice as many chunks, and the first boxes after opening need new memory.
     fn write_box(&self, bench: &mut Bench, lens: &[i64], frame: &[u8]) -> Result<()> {
         let mut writer = NdWriter::open_in(
             Box::new(MemStore::new(frame.to_vec())),
@@ -228,7 +228,7 @@ impl Work<'_> {
         Ok(usize::try_from(lens.iter().product::<i64>())? * self.params.typesize)
     }
 
-    /// Start and stop of a box that is inside.
+    /// Start and stop of a box inside of the array.
     fn place(&self, lens: &[i64], rng: &mut XorShift32) -> (Vec<i64>, Vec<i64>) {
         let room =
             self.case.grid.shape.iter().zip(lens).map(|(all, len)| (all - len + 1).unsigned_abs());

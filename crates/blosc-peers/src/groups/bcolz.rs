@@ -1,4 +1,4 @@
-//! Directories of bcolz against bcolz-zipline; the data are made by bcolz.
+//! Directories of bcolz against bcolz-zipline; bcolz makes the data.
 
 use std::{path::Path, sync::Arc};
 
@@ -15,7 +15,7 @@ pub(crate) fn run(bench: &mut Bench) -> Result<()> {
     let mut python = Python::start(bench, "bench_bcolz.py")?;
     eprintln!("bcolz-zipline {}", python.ask("version", json!({}))?.result);
     let rows = if bench.quick { 1_000_000 } else { 10_000_000 };
-    // Even steps are what the goals were set with; prices take a codec longer.
+    // The goals were set with even steps; a codec takes longer for prices.
     for (make, name) in [("make_even_array", "even float64"), ("make_array", "prices")] {
         let root = fresh(&bench.folder.join("carray"))?;
         python.ask(make, json!({"root": root, "rows": rows * 10}))?;
@@ -32,7 +32,7 @@ pub(crate) fn run(bench: &mut Bench) -> Result<()> {
 fn arrays(bench: &mut Bench, python: &mut Python, root: &str, name: &str, rows: u64) -> Result<()> {
     let array = CArray::open(root)?;
     let subject = |what, nbytes: u64| subject(what, format!("{rows} {name}"), nbytes);
-    // Given back before the next request, as Python does it.
+    // The memory is freed before the next request, as in Python.
     compare(
         bench,
         subject("read all", rows * 8),
@@ -40,7 +40,7 @@ fn arrays(bench: &mut Bench, python: &mut Python, root: &str, name: &str, rows: 
         ("read_all", json!({"root": root})),
         &mut || Ok(json!(array.read(0..rows)?.len() / 8)),
     )?;
-    // What bcolz cannot: fresh memory costs the system as much as decoding.
+    // bcolz cannot reuse a buffer: fresh memory costs the system as much as decoding.
     let mut buffer = array.read(0..rows)?;
     compare(
         bench,
@@ -60,7 +60,7 @@ fn arrays(bench: &mut Bench, python: &mut Python, root: &str, name: &str, rows: 
         ("total", json!({"root": root})),
         &mut || Ok(json!(CTable::of_array("x", &array).scan().aggregate("x")?.sum.to_f64())),
     )?;
-    // A multiple of a prime walks through all rows in disorder.
+    // Multiples of a prime reach all rows in mixed order.
     let random: Vec<u64> = (0..1000_u64).map(|n| n * 999_983 * 7919 % rows).collect();
     let near: Vec<u64> = (0..1000_u64).map(|n| rows / 2 + n * 7919 % 10_000).collect();
     let large = OpenOptions::default().cache(rows * 16);
@@ -112,7 +112,7 @@ fn subject(what: &'static str, case: String, nbytes: u64) -> Subject {
     Subject::new("bcolz", what, "lz4 shuffle", case).threads(2).nbytes(nbytes)
 }
 
-/// A place where nothing is.
+/// A path where nothing exists.
 fn fresh(root: &Path) -> Result<String> {
     if root.exists() {
         std::fs::remove_dir_all(root)?;

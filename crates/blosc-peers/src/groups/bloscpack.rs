@@ -16,10 +16,10 @@ use super::{
 };
 use crate::failure::{Result, fail};
 
-/// The first one is what both do without being told otherwise.
+/// The first codec is the default of both.
 const CODECS: [(&str, CodecId, u8); 3] =
     [("blosclz", CodecId::BLOSCLZ, 7), ("lz4", CodecId::LZ4, 5), ("zstd", CodecId::ZSTD, 3)];
-/// 64 MiB in short, else 128.
+/// 64 MiB for a short run, otherwise 128.
 const fn times(is_quick: bool) -> usize {
     if is_quick { 4 } else { 2 }
 }
@@ -60,7 +60,7 @@ pub(crate) fn run(bench: &mut Bench) -> Result<()> {
     Ok(())
 }
 
-/// What is packed, what comes of it here and there, and what comes back.
+/// The input, the packed file of each side, and the unpacked file.
 struct Files {
     plain: PathBuf,
     packed: PathBuf,
@@ -100,7 +100,7 @@ impl Job<'_> {
         let Files { plain, packed, their_packed, back } = self.files;
         pack(plain, packed, &self.options)?;
         python.ask("pack", self.request(plain, their_packed))?;
-        // Each reads what the other wrote.
+        // Each side reads the other's file.
         for (what, done) in [
             ("they", python.ask("unpack", self.request(back, packed)).map(drop)),
             ("we", unpack(their_packed, back).map(drop)),
@@ -150,14 +150,14 @@ fn pack(plain: &Path, packed: &Path, options: &WriteOptions) -> Result<()> {
     Ok(())
 }
 
-/// Bytes that came back.
+/// Unpacks a file; returns the number of bytes.
 fn unpack(packed: &Path, back: &Path) -> Result<u64> {
     let file = BlpFile::open(packed)?;
     Ok(file.copy_to(0..file.nchunks()?, &mut new_file(back)?)?)
 }
 
-/// Not the one that is there, emptied: some systems write such a file to the disk when it is
-/// closed, and the next one that empties it waits for that.
+/// Makes a new file instead of emptying the old one: some systems write an emptied file to the disk
+/// when it is closed, and emptying it again waits for that.
 fn new_file(path: &Path) -> Result<File> {
     if path.exists() {
         fs::remove_file(path)?;

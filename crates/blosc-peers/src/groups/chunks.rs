@@ -1,9 +1,10 @@
 //! Whole chunks and items of them.
 //!
 //! `chunks`: 4 MiB with automatic blocks, into a buffer that stays in the cache. `array`: the same
-//! chunks one after another into a destination that does not fit in any cache. `small`: chunks of
-//! 32 KiB, one after another, and super-chunks of them by two threads. `threads`: two of ours
-//! against one. `items`: one item of a chunk, of another block each time and of the same block.
+//! chunks one after another into a destination larger than any cache. `small`: chunks of 32 KiB,
+//! one after another, and super-chunks of them by two threads. `threads`: two threads of this
+//! workspace against one. `items`: one item of a chunk, of another block each time and of the same
+//! block.
 
 use core::{cell::RefCell, num::NonZeroUsize};
 
@@ -27,7 +28,7 @@ const FILTERS: [(&str, [u8; 6]); 3] =
     [("none", [0; 6]), ("shuffle", [0, 0, 0, 0, 0, 1]), ("bitshuffle", [0, 0, 0, 0, 0, 2])];
 const CHUNK: usize = 4 << 20;
 const SMALL: usize = 32 << 10;
-/// What is larger than the caches of most processors.
+/// A size larger than the caches of most processors.
 const ARRAY: usize = 64 << 20;
 pub(super) const NEVER: i32 = 2;
 
@@ -49,7 +50,7 @@ impl Sides {
         })
     }
 
-    /// Compresses on both sides and lets each read what the other wrote.
+    /// Compresses on both sides, and lets each side read the other's chunk.
     fn chunks(&mut self, plain: &[u8]) -> Result<(Vec<u8>, Vec<u8>)> {
         let mut chunk = vec![0; plain.len() + 64];
         let mut c_chunk = chunk.clone();
@@ -91,7 +92,7 @@ fn threads(params: &Params) -> Threads {
     }
 }
 
-/// What to do with one of the sets.
+/// A measurement of one set.
 struct Job {
     setting: String,
     set: usize,
@@ -131,7 +132,7 @@ fn jobs(bench: &Bench, quick: bool, threads: u16) -> Vec<Job> {
     all
 }
 
-/// The jobs of the fast codecs, in short.
+/// The jobs of the fast codecs in a short run.
 fn fast_jobs(bench: &Bench) -> impl Iterator<Item = Job> + use<> {
     jobs(bench, true, 1).into_iter().filter(|job| is_fast(job.params.codec))
 }
@@ -199,7 +200,7 @@ fn many_small(bench: &mut Bench, Job { setting, set, params }: Job) -> Result<()
     if dest == plain && c_dest == plain { Ok(()) } else { fail("small: other bytes come back") }
 }
 
-/// The first `total` bytes of a set in chunks of `nbytes`.
+/// Measures the first `total` bytes of a set in chunks of `nbytes`.
 fn whole_job(
     bench: &mut Bench,
     group: &'static str,
@@ -212,7 +213,7 @@ fn whole_job(
     hot(bench, Place { group, setting: setting.clone(), case }, params, &plain, nbytes)
 }
 
-/// Where a figure belongs.
+/// The row and column of a figure.
 pub(super) struct Place {
     pub(super) group: &'static str,
     pub(super) setting: String,
@@ -225,12 +226,11 @@ impl Place {
     }
 }
 
-/// The parts of `plain`, of `nbytes` each, one after another into a buffer that is used again and
-/// again.
+/// Measures the parts of `plain`, of `nbytes` each, one after another into a reused buffer.
 ///
-/// One part alone would be learnt by the branch predictor, and by chance better on one side. Both
-/// sides write to the same buffer, as which sets of the cache a buffer shares with the source is
-/// luck as well.
+/// The branch predictor would learn a single part, by chance better on one side. Both sides write
+/// to the same buffer, as the cache sets that a buffer shares with the source depend on chance,
+/// too.
 pub(super) fn hot(
     bench: &mut Bench,
     place: Place,
@@ -260,7 +260,7 @@ pub(super) fn hot(
             parts.iter().try_for_each(|part| c_encoder.encode(part, dest).map(drop))
         },
     )?;
-    // Both read the same chunks: the other one's.
+    // Both read the same chunk: the other side's.
     bench.measure(
         subject("decompress"),
         &mut || {
@@ -276,7 +276,8 @@ pub(super) fn hot(
     )
 }
 
-/// Chunk after chunk, again and again if the set has fewer, into a destination that no cache holds.
+/// Measures chunk after chunk, repeatedly if the set has fewer, into a destination larger than any
+/// cache.
 pub(crate) fn array(bench: &mut Bench) -> Result<()> {
     fast_jobs(bench).try_for_each(|job| large(bench, job))
 }
@@ -306,7 +307,7 @@ fn large(bench: &mut Bench, Job { setting, set, params }: Job) -> Result<()> {
     )
 }
 
-/// Chunks of any size by two threads, as times as fast as by one: both sides are ours.
+/// Chunks of any size by two threads, compared with one: both sides are this workspace.
 pub(crate) fn own_threads(bench: &mut Bench) -> Result<()> {
     let jobs = fast_jobs(bench).filter(|job| job.setting.ends_with(" shuffle"));
     for Job { setting, set, params } in jobs {
@@ -340,7 +341,7 @@ fn own_chunk(bench: &mut Bench, place: Place, both: &[Params; 2], plain: &[u8]) 
     bench.measure(subject("decompress"), &mut || run(&mut decoder), &mut || run(&mut one_decoder))
 }
 
-/// One item from the middle of each block in turn.
+/// Reads one item from the middle of each block in turn.
 pub(crate) fn items(bench: &mut Bench) -> Result<()> {
     fast_jobs(bench).try_for_each(|job| item(bench, job))
 }

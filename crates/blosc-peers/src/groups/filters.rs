@@ -1,8 +1,8 @@
 //! The filter kernels.
 //!
-//! What they reach depends on where the buffers are: on the alignment of both, and on which sets of
-//! the cache they share. So both sides work on the very same buffers, and each typesize is measured
-//! with blocks of several sizes and at several places within a page.
+//! Their speed depends on the positions of the buffers: on the alignment of both, and on the cache
+//! sets that they share. So both sides work on the same buffers, and each typesize is measured with
+//! blocks of several sizes and at several offsets within a page.
 
 use core::cell::RefCell;
 
@@ -17,12 +17,12 @@ use crate::{
 const PAGE: usize = 4096;
 /// From the first-level cache to beyond the second.
 const BLOCKS: [usize; 4] = [16 << 10, 64 << 10, 256 << 10, 1 << 20];
-/// Where source and destination start within a page: as large allocations do, on lines of the
-/// cache, and anywhere.
+/// Offsets of source and destination within a page: as in large allocations, on cache lines, and
+/// anywhere.
 const PLACES: [(usize, usize); 3] = [(16, 16), (0, 0), (1, 2099)];
 
 pub(crate) fn run(bench: &mut Bench) -> Result<()> {
-    // The level of both programs: `auto` unless the variable says otherwise.
+    // The level of both programs: `auto` by default.
     let simd = Simd::parse(&std::env::var("B2_SIMD").unwrap_or_else(|_| "auto".into()))?;
     for (name, id) in [("shuffle", FilterId::SHUFFLE), ("bitshuffle", FilterId::BITSHUFFLE)] {
         for typesize in [1, 2, 3, 4, 6, 8, 12, 16, 24, 32] {
@@ -46,7 +46,7 @@ struct Job {
     id: FilterId,
     typesize: usize,
     nbytes: usize,
-    /// Of source and destination.
+    /// Offsets of source and destination in a page.
     places: (usize, usize),
     simd: Simd,
 }
@@ -60,7 +60,7 @@ impl Job {
         Subject::new("filters", what, setting, case).nbytes(self.nbytes)
     }
 
-    /// The functions of C-Blosc2, there and back.
+    /// The functions of C-Blosc2, forward and backward.
     fn kernels(&self) -> (FilterKernel, FilterKernel) {
         match self.id {
             FilterId::SHUFFLE => (FilterKernel::Shuffle, FilterKernel::Unshuffle),
@@ -98,7 +98,7 @@ fn both_ways(bench: &mut Bench, job: &Job) -> Result<()> {
         job.subject("backward"),
         &mut || {
             let (mut src, mut dest) = (src.borrow_mut(), dest.borrow_mut());
-            // One filter alone reads its source and leaves it as it is.
+            // A single filter only reads its source and does not change it.
             Ok(pipeline.backward(&registry, &cx, src.bytes(), dest.bytes())?)
         },
         &mut || c.filter(backward, typesize, src.borrow_mut().bytes(), dest.borrow_mut().bytes()),
@@ -112,7 +112,7 @@ fn both_ways(bench: &mut Bench, job: &Job) -> Result<()> {
     }
 }
 
-/// Bytes that start at a given place within a page.
+/// Bytes at a given offset within a page.
 struct Placed {
     buffer: Vec<u8>,
     start: usize,

@@ -13,7 +13,7 @@ use crate::{
     failure::{Result, fail},
 };
 
-/// Bytes of a chunk: 100 items of 8 bytes, as in a log, which is what the goals are for; and more.
+/// Bytes of a chunk: 100 items of 8 bytes, as in a log, which the goals are about; and more.
 const CHUNKS: [usize; 2] = [800, 8 << 10];
 pub(super) const PARAMS: Params = Params {
     codec: 1,
@@ -39,19 +39,18 @@ pub(crate) fn run(bench: &mut Bench) -> Result<()> {
     Ok(())
 }
 
-/// When appended chunks count. The reference never syncs, so what is held against goals does not
-/// either.
+/// The time of commits. The reference never syncs, so the rows for goals do not either.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Commits {
-    /// All at the end.
+    /// One commit at the end.
     Last,
-    /// The same, and it survives a crash of the machine, which is what users get by default.
+    /// One commit at the end that survives a loss of power, which is the default for users.
     Synced,
-    /// Each at once, which is what the reference always does.
+    /// A commit after each chunk, as in the reference.
     Each,
 }
 
-/// Frames by number and size of their chunks.
+/// Frames with a number of chunks of a size.
 struct Frames {
     chunk: usize,
     nchunks: u64,
@@ -61,7 +60,7 @@ impl Frames {
     fn all(&self, bench: &mut Bench) -> Result<()> {
         let (ours, theirs) =
             (bench.folder.join("ours.b2frame"), bench.folder.join("theirs.b2frame"));
-        // Minutes for the reference, whose appends cost the more the more chunks there are.
+        // The reference would take minutes, as its appends get slower with each chunk.
         if self.nchunks <= 50_000 {
             self.append(bench, &ours, &theirs)?;
             std::fs::remove_file(theirs)?;
@@ -83,9 +82,9 @@ impl Frames {
         (0..self.nchunks).zip(chunks).map(|(_, part)| part)
     }
 
-    /// Once each, by the wall.
+    /// Measures each append once, by the wall clock.
     fn append(&self, bench: &mut Bench, ours: &Path, theirs: &Path) -> Result<()> {
-        // Ours writes the index each time, like the reference.
+        // `b2frame` writes the index each time, like the reference.
         let each = (self.nchunks <= 10_000).then_some(("append, commit each", Commits::Each));
         let all = [("append all, synced", Commits::Synced), ("append all", Commits::Last)];
         let c = self.append_theirs(bench, theirs)?;
@@ -118,7 +117,7 @@ impl Frames {
     }
 
     fn append_theirs(&self, bench: &Bench, path: &Path) -> Result<f64> {
-        // What is there already is not opened but replaced.
+        // The library does not open an existing file, but replaces it.
         let _ = std::fs::remove_file(path);
         let start = Instant::now();
         let mut schunk = bench.c.create(Some(&c_path(path)?), &PARAMS)?;

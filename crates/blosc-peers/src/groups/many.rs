@@ -1,4 +1,4 @@
-//! What depends on the number of chunks: opening, and saving what is in memory.
+//! Operations whose time depends on the number of chunks: opening, and saving from memory.
 
 use core::ffi::CStr;
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::{
     failure::{Result, fail},
 };
 
-/// Items of 8 bytes in a chunk: it is the number of chunks that counts.
+/// Items of 8 bytes in a chunk: only the number of chunks counts.
 const NITEMS: usize = 64;
 
 fn subject(group: &'static str, what: &'static str, nchunks: u64) -> Subject {
@@ -26,14 +26,14 @@ pub(super) fn params() -> FrameParams {
     FrameParams::new(CParams::default().codec(CodecId::LZ4).typesize(8)).chunksize(8 * NITEMS)
 }
 
-/// The same for every chunk, to make many of them quickly.
+/// One chunk for all positions, to make many chunks quickly.
 pub(super) fn chunk() -> Result<(Vec<u8>, Vec<u8>)> {
     let items: Vec<u8> = (0..NITEMS as u64).flat_map(|n| (n * n * n).to_le_bytes()).collect();
     let chunk = blosc_chunk::compress(&items, &params().cparams)?;
     Ok((items, chunk))
 }
 
-/// From a file: to the header of the super-chunk, and to a chunk in the middle.
+/// Opens a file: reads the header of the super-chunk, and a chunk in the middle.
 pub(crate) fn open(bench: &mut Bench) -> Result<()> {
     let counts: &[u64] =
         if bench.quick { &[1_000, 100_000] } else { &[1_000, 10_000, 100_000, 1_000_000] };
@@ -49,7 +49,7 @@ pub(crate) fn open(bench: &mut Bench) -> Result<()> {
     Ok(())
 }
 
-/// Both sides open a file.
+/// The work of opening a file, for both sides.
 pub(super) fn opening<'a>(
     c: &'a CBlosc2,
     path: &'a Path,
@@ -75,7 +75,7 @@ fn open_one(bench: &mut Bench, nchunks: u64, path: &Path, items: &[u8]) -> Resul
     if dest != items || c_dest != items { fail("open: not the same chunk") } else { Ok(()) }
 }
 
-/// From memory, into a buffer and a file.
+/// Saves a super-chunk from memory, into a buffer and a file.
 pub(crate) fn save(bench: &mut Bench) -> Result<()> {
     let counts: &[u64] = if bench.quick { &[1_000] } else { &[1_000, 10_000] };
     let (items, chunk) = chunk()?;
@@ -95,7 +95,7 @@ pub(crate) fn save(bench: &mut Bench) -> Result<()> {
             &mut || Ok(ours.to_cframe().map(drop)?),
             &mut || theirs.save_to_buffer().map(drop),
         )?;
-        // C-Blosc2 writes no file that is there.
+        // C-Blosc2 does not replace an existing file.
         bench.measure(
             subject("save", "to a new file", nchunks),
             &mut || {

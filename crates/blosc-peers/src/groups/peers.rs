@@ -1,8 +1,7 @@
 //! Whole chunks against other crates in Rust: `blosc2-pure-rs` and `blusc` (feature `rust-peers`).
 //!
-//! One thread, level 5, shuffled; each side reads the other's chunk before anything is measured. A
-//! chunk that a peer or we cannot read is reported and not measured: it says something about one of
-//! the two.
+//! One thread, level 5, shuffled; each side reads the other's chunk before the measurement. A chunk
+//! that either side cannot read is reported and not measured: one of the two has a fault.
 
 use blosc_chunk::{CParams, CodecId, DParams, Decoder, Encoder, Pipeline};
 

@@ -1,4 +1,4 @@
-//! Programs of Python on the reference, in a process of its own that measures itself.
+//! Programs of Python with the reference, in a separate process that measures itself.
 
 use core::time::Duration;
 use std::{
@@ -16,10 +16,10 @@ use crate::{
     failure::{Result, fail},
 };
 
-/// Both in turns; what comes out is the same, and nobody starts with empty caches.
+/// Measures both in turns. Their results must be equal, and both start with filled caches.
 ///
-/// There are two rows of it: by the wall, and by the processor time of all threads, which says more
-/// where others keep the machine busy.
+/// Each operation has two rows: by the wall clock, and by the processor time of all threads, which
+/// says more if other programs keep the machine busy.
 pub(super) fn compare(
     bench: &mut Bench,
     subject: Subject,
@@ -55,11 +55,11 @@ pub(super) fn compare(
     Ok(())
 }
 
-/// Work that takes minutes is repeated less often.
+/// Work that takes minutes is repeated fewer times.
 const LEAST_ROUNDS: usize = 3;
 const MOST_TIME: Duration = Duration::from_secs(20);
 
-/// Sums of numbers depend on their order.
+/// The sum of floats depends on their order.
 fn are_same(a: &Value, b: &Value) -> bool {
     match (a.as_f64(), b.as_f64()) {
         (Some(a), Some(b)) => (a - b).abs() <= a.abs() * 1e-9,
@@ -81,7 +81,7 @@ pub(super) struct Python {
     answers: BufReader<ChildStdout>,
 }
 
-/// What it did, and in how much time: by the wall, and of its processors.
+/// Its result, and its time: by the wall clock, and of its processors.
 pub(super) struct Answer {
     seconds: f64,
     processor: f64,
@@ -117,7 +117,7 @@ impl Python {
 
 impl Drop for Python {
     fn drop(&mut self) {
-        // It ends with its input in any case.
+        // The process ends with its input in any case.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

@@ -1,8 +1,8 @@
-//! What one chunk more costs, from a thousand to a million of them: append, save, open, one chunk
+//! The cost of one more chunk, from a thousand to a million of them: append, save, open, one chunk
 //! at random.
 //!
-//! By the processor time of the thread. Appending and saving, C-Blosc2 goes over the index again
-//! for each chunk; settings that would take it more than a minute are left out.
+//! Measured by the processor time of the thread. When it appends and saves, C-Blosc2 goes through
+//! the index again for each chunk; settings that would take it more than a minute are left out.
 
 use core::fmt::Write as _;
 use std::path::Path;
@@ -24,8 +24,8 @@ use crate::{
 /// Seconds that C-Blosc2 may take for one point.
 const LIMIT: f64 = 60.0;
 
-/// An operation: its name, and the seconds of a chunk (append, save) or a call (open, random chunk)
-/// on both sides.
+/// An operation: its name, and on both sides the seconds of a chunk (append, save) or a call (open,
+/// random chunk).
 struct Operation {
     title: &'static str,
     ours: Vec<(u64, f64)>,
@@ -42,8 +42,8 @@ impl Operation {
         Self { title, ours: Vec::new(), theirs: Vec::new() }
     }
 
-    /// Whether `nchunks` would take C-Blosc2 longer than we wait, if a chunk goes on to cost more
-    /// as it did between the last two points.
+    /// Whether `nchunks` would take C-Blosc2 longer than the limit, if the cost of a chunk grows as
+    /// between the last two points.
     fn is_too_long(&self, nchunks: u64) -> bool {
         let Some(&(n, last)) = self.theirs.last() else { return false };
         let slope = match self.theirs.iter().rev().nth(1) {
@@ -85,7 +85,7 @@ pub(crate) fn run(bench: &mut Bench) -> Result<()> {
     Ok(())
 }
 
-/// Leaves our frame at `path`.
+/// Measures appending; leaves this workspace's frame at `path`.
 fn measure_append(bench: &Bench, nchunks: u64, path: &Path, append: &mut Operation) -> Result<()> {
     let (items, _) = chunk()?;
     let theirs_path = bench.folder.join("theirs.b2frame");
@@ -152,7 +152,7 @@ fn measure_open(
     if dest != items || c_dest != items { fail("scaling: not the same chunk") } else { Ok(()) }
 }
 
-/// The least seconds of three times where that is soon done, each without a file at `path` first.
+/// The least seconds of three runs if they are short, each without a file at `path` first.
 fn seconds(nchunks: u64, path: &Path, work: clock::Work<'_>) -> Result<f64> {
     let mut least = f64::INFINITY;
     for times in 0..3 {
@@ -166,7 +166,7 @@ fn seconds(nchunks: u64, path: &Path, work: clock::Work<'_>) -> Result<f64> {
     Ok(least)
 }
 
-/// Rows of the table for what both sides did.
+/// Adds the rows of the table for both sides.
 fn keep(bench: &mut Bench, operation: &Operation) {
     for (&(nchunks, ours), &(_, theirs)) in operation.ours.iter().zip(&operation.theirs) {
         let case = format!("{nchunks} chunks");
@@ -224,7 +224,7 @@ mod tests {
         // 0.1 and 1 s: 10 s come next. 0.1 and 9 s: about 900 s come next.
         assert!(!with(&[(1_000, 1e-4), (10_000, 1e-4)]).is_too_long(100_000));
         assert!(with(&[(1_000, 1e-4), (10_000, 9e-4)]).is_too_long(100_000));
-        // What was left out stays out.
+        // A setting that was left out stays out.
         assert!(with(&[(1_000, 1e-9)]).is_too_long(1_000_000));
         assert!(!with(&[]).is_too_long(1_000));
     }

@@ -1,4 +1,4 @@
-//! Stores and tables against python-blosc2; the data are made by it.
+//! Stores and tables against python-blosc2, which makes the data.
 
 use core::ops::Range;
 use std::path::Path;
@@ -15,14 +15,14 @@ use crate::failure::{Result, fail};
 /// A column of every kind.
 const COLUMNS: &[&str] = &["id", "price", "flag", "time", "name", "symbol", "note", "tags"];
 
-/// Rows that are read at a time where all are.
+/// Rows in one read when all rows are read.
 const BATCH_NROWS: u64 = 1 << 20;
 
 pub(crate) fn run(bench: &mut Bench) -> Result<()> {
     let mut python = Python::start(bench, "bench_stores.py")?;
     eprintln!("python-blosc2 {}", python.ask("version", json!({}))?.result);
     let (rows, arrays) = if bench.quick { (1_000_000, 1000) } else { (10_000_000, 10_000) };
-    // Made once: rows of lists take Python minutes.
+    // Made once: Python takes minutes for rows of lists.
     for (name, deleted) in [("table", 0), ("table with gaps", 10)] {
         let rows = if deleted == 0 { rows } else { rows / 10 };
         let root = bench.folder.join(format!("{rows} {name}.b2d"));
@@ -116,7 +116,7 @@ fn count_rows(table: &Table, name: &str) -> Result<usize> {
     Ok(count)
 }
 
-/// Ranges of rows that are read at a time.
+/// The ranges of rows of each read.
 fn parts(rows: u64) -> impl Iterator<Item = Range<u64>> {
     let step = usize::try_from(BATCH_NROWS).unwrap_or(usize::MAX);
     (0..rows).step_by(step).map(move |start| start..rows.min(start + BATCH_NROWS))

@@ -1,7 +1,8 @@
-//! Codecs almost alone: what chunks hand to them, as chunks of one block without a filter.
+//! Codecs almost alone: the streams that chunks pass to them, as chunks of one block without a
+//! filter.
 //!
-//! Streams of 4 KiB and of 256 KiB, one after another: the bytes as they are, and the planes of a
-//! shuffle, without those that are runs of one byte, as a codec never sees these.
+//! Streams of 4 KiB and of 256 KiB, one after another: the bytes unchanged, and the planes of a
+//! shuffle, except for runs of one byte, which a codec never gets.
 
 use blosc_filters::shuffle;
 
@@ -12,7 +13,7 @@ use super::{
 };
 use crate::{c_blosc2::Params, failure::Result, sets::Set};
 
-/// The length of a stream, and of all streams that are taken in turn.
+/// The length of a stream, and of all streams that take turns.
 const LENGTHS: [(usize, usize); 2] = [(4 << 10, 128 << 10), (256 << 10, 2 << 20)];
 
 pub(crate) fn run(bench: &mut Bench) -> Result<()> {
@@ -35,7 +36,7 @@ pub(crate) fn run(bench: &mut Bench) -> Result<()> {
     noise(bench)
 }
 
-/// What the thorough codecs make of noise.
+/// The thorough codecs on noise.
 fn noise(bench: &mut Bench) -> Result<()> {
     let (nbytes, total) = LENGTHS[1];
     let Some(set) = bench.sets.iter().find(|set| set.name == "random") else { return Ok(()) };
@@ -60,11 +61,11 @@ fn params(codec: u8, level: u8, nbytes: usize) -> Params {
     Params { codec, level, typesize: 1, filters, block_size: nbytes, split: NEVER, ..PARAMS }
 }
 
-/// What is measured of a set, and its name.
+/// The measured streams of a set, and their names.
 fn streams(set: &Set, (nbytes, total): (usize, usize)) -> Vec<(String, Vec<u8>)> {
     let Set { name, typesize, bytes } = set;
     let mut all = vec![((*name).to_owned(), bytes[..total].to_vec())];
-    // The bytes of noise and of text are no others by shuffling.
+    // Shuffling does not change the statistics of noise and text.
     if *typesize > 1 && *name != "random" {
         all.push((format!("{name} shuffled"), planes(*typesize, bytes, nbytes, total)));
     }

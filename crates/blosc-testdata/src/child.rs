@@ -1,4 +1,4 @@
-//! A child of `fork`, in which a test goes on.
+//! A child of `fork` that continues a test.
 
 use core::panic::AssertUnwindSafe;
 use core::time::Duration;
@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal, kill_process};
 /// Time for the child.
 const MAX_TIME: Duration = Duration::from_secs(20);
 
-/// Runs `test` in a child of `fork`, in which no other thread of this process goes on.
+/// Runs `test` in a child of `fork`, which has no other thread of this process.
 ///
 /// # Panics
 ///

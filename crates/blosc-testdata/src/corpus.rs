@@ -1,7 +1,7 @@
-//! The named data sets on which the sizes of codecs are compared.
+//! The named data sets for comparing the sizes of codecs.
 //!
-//! All random ones start from the first output of [`XorShift32`] with its default seed. Their first
-//! 262,144 bytes are pinned by checksums, so that a size in a table can be reproduced anywhere.
+//! All random ones start from the first output of [`XorShift32`] with its default seed. Checksums
+//! pin their first 262,144 bytes, so that a size in a table can be reproduced anywhere.
 
 use crate::data::{XorShift32, low_byte, sparse_byte};
 
@@ -105,7 +105,7 @@ mod tests {
         for (set, expected) in SETS.iter().zip(CRC32) {
             let bytes = set.bytes(262_144);
             assert_eq!(bytes.len(), 262_144);
-            // The table knows lin_f64 only after shuffling.
+            // The table has lin_f64 only after shuffling.
             let bytes = if set.name == "lin_f64" { transpose(&bytes, 8) } else { bytes };
             assert_eq!(crc32(&bytes), expected, "{}", set.name);
         }

@@ -1,15 +1,14 @@
 //! Bytes of several kinds, each a pure function of its [`Recipe`].
 //!
-//! The kinds stand for what people store: counters, slowly moving measurements, text,
-//! floating-point grids, mostly-zero arrays, data that does not compress, and a mixture that
-//! changes within a chunk.
+//! The kinds stand for typical data: counters, slowly moving measurements, text, floating-point
+//! grids, mostly-zero arrays, incompressible data, and a mixture that changes within a chunk.
 
 /// A 32-bit xorshift generator: small, the same everywhere, and good enough for test data.
 #[derive(Clone, Debug)]
 pub struct XorShift32(u32);
 
 impl XorShift32 {
-    /// The seed of the sets of the benchmark [corpus](crate::corpus).
+    /// The seed of the sets in the benchmark [corpus](crate::corpus).
     pub const SEED: u32 = 0x9E37_79B9;
 
     /// A generator from `seed`; 0, which would give only zeros, counts as [`SEED`](Self::SEED).
@@ -30,7 +29,7 @@ impl XorShift32 {
         self.next_u32() >> 16
     }
 
-    /// A number in `0..bound`; 0 where `bound` is 0.
+    /// A number in `0..bound`; 0 if `bound` is 0.
     pub fn below(&mut self, bound: u64) -> u64 {
         let wide = u64::from(self.next_u32()) << 32 | u64::from(self.next_u32());
         wide.checked_rem(bound).unwrap_or(0)
@@ -43,7 +42,7 @@ impl Default for XorShift32 {
     }
 }
 
-/// What the bytes look like.
+/// The kind of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// All bytes 0.
@@ -54,7 +53,7 @@ pub enum Kind {
     Walk,
     /// Words and punctuation.
     Text,
-    /// Bytes that no codec makes smaller.
+    /// Bytes that no codec can compress.
     Noise,
     /// One byte in 32 is not 0.
     Sparse,
@@ -77,7 +76,7 @@ impl Kind {
         Self::Mixed,
     ];
 
-    /// The name, as benchmark ids use it.
+    /// The name for benchmark ids.
     pub fn name(self) -> &'static str {
         match self {
             Self::Zeros => "zeros",
@@ -99,16 +98,16 @@ impl Kind {
     }
 }
 
-/// All that decides what is generated: equal recipes give equal bytes.
+/// All parameters of the bytes: equal recipes give equal bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Recipe {
-    /// What the bytes look like.
+    /// The kind of bytes.
     pub kind: Kind,
     /// The width of an item (bytes); 0 counts as 1. Text, noise and sparse data have no items.
     pub typesize: usize,
-    /// Where the random numbers start.
+    /// The seed of the random numbers.
     pub seed: u32,
-    /// How many bytes to make; not necessarily whole items.
+    /// The number of bytes; not necessarily whole items.
     pub nbytes: usize,
 }
 
@@ -202,8 +201,7 @@ fn bytes_of(end: usize, out: &mut Vec<u8>, byte: impl FnMut() -> u8) {
     out.extend(core::iter::repeat_with(byte).take(missing));
 }
 
-/// `item` as a little-endian signed integer of `typesize` bytes; the upper bytes of narrow ones are
-/// lost.
+/// `item` as a little-endian signed integer of `typesize` bytes; narrow ones lose the upper bytes.
 fn push_item(item: i128, typesize: usize, out: &mut Vec<u8>) {
     let sign = if item < 0 { 0xFF } else { 0 };
     let bytes = item.to_le_bytes().into_iter().chain(core::iter::repeat(sign));

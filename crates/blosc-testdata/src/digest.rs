@@ -1,10 +1,10 @@
-//! The digests by which content is compared.
+//! Digests for comparing contents.
 
 use core::fmt::Write;
 
 use sha2::{Digest, Sha256};
 
-/// The SHA-256 of `bytes` in lower-case hexadecimal, as the manifest writes it (64 characters).
+/// The SHA-256 of `bytes` in lower-case hexadecimal, as in the manifest (64 characters).
 pub fn sha256_hex(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut hex, byte| {
         // Writing to a string cannot fail.
@@ -13,7 +13,7 @@ pub fn sha256_hex(bytes: &[u8]) -> String {
     })
 }
 
-/// The CRC-32 (IEEE 802.3) of `bytes`, which tables of the documents quote.
+/// The CRC-32 (IEEE 802.3) of `bytes`, as in tables of the documents.
 pub fn crc32(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0, |crc, byte| {
         (0..8)

@@ -1,8 +1,8 @@
-//! The files under `testdata/` and the manifest of those that original programs wrote.
+//! The files under `testdata/`, and the manifest of the ones that original programs wrote.
 //!
-//! `testdata/manifest.json` has one entry per file: who wrote it, with which command, and the
-//! digest of what it decodes to, as the program that wrote it decodes it. `cargo xtask fixtures`
-//! writes both; a test reads a fixture, decodes it and compares digests.
+//! `testdata/manifest.json` has one entry per file: its writer, the writer's command, and the
+//! digest of the content as its writer decodes it. `cargo xtask fixtures` writes both; a test reads
+//! a fixture, decodes it and compares digests.
 
 use std::{
     fs, io,
@@ -25,15 +25,15 @@ pub struct Manifest {
 pub struct Fixture {
     /// The path below `testdata/`, with forward slashes.
     pub file: String,
-    /// What the file is.
+    /// The format of the file.
     pub format: Format,
     /// The program that wrote it, such as `python-blosc2`.
     pub program: String,
-    /// Its version, with that of the C library inside.
+    /// Its version, and that of the C library inside.
     pub version: String,
-    /// What writes the file again.
+    /// The command that writes the file again.
     pub command: String,
-    /// What is special about it, in a few words.
+    /// The file's special property, in a few words.
     pub about: String,
     /// Size of the decoded content (bytes).
     pub nbytes: u64,
@@ -41,7 +41,7 @@ pub struct Fixture {
     pub sha256: String,
 }
 
-/// What a fixture is, and thus which crate reads it.
+/// The format of a fixture, which determines the crate that reads it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -59,7 +59,7 @@ impl Manifest {
     ///
     /// # Errors
     ///
-    /// Where the file cannot be read or is not a manifest.
+    /// If the file cannot be read or is not a manifest.
     pub fn load() -> io::Result<Self> {
         Ok(serde_json::from_slice(&read("manifest.json")?)?)
     }
@@ -71,7 +71,7 @@ impl Manifest {
 }
 
 impl Fixture {
-    /// Where the file lies.
+    /// The path of the file.
     pub fn path(&self) -> PathBuf {
         path(&self.file)
     }
@@ -80,12 +80,12 @@ impl Fixture {
     ///
     /// # Errors
     ///
-    /// Where it cannot be read; the message names it.
+    /// If it cannot be read; the message has its name.
     pub fn read(&self) -> io::Result<Vec<u8>> {
         read(&self.file)
     }
 
-    /// Whether `content` is what the program that wrote it decodes.
+    /// Whether `content` is what the fixture's writer decodes from it.
     pub fn holds(&self, content: &[u8]) -> bool {
         content.len() as u64 == self.nbytes && sha256_hex(content) == self.sha256
     }
@@ -105,7 +105,7 @@ pub fn path(file: impl AsRef<Path>) -> PathBuf {
 ///
 /// # Errors
 ///
-/// Where it cannot be read; the message names it.
+/// If it cannot be read; the message has its name.
 pub fn read(file: impl AsRef<Path>) -> io::Result<Vec<u8>> {
     let path = path(file);
     fs::read(&path)

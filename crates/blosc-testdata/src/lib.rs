@@ -1,14 +1,12 @@
 //! Data, fixtures and digests shared by the tests of every crate; never published.
 //!
 //! - [`data`]: bytes of several kinds and any length, from a fixed seed;
-//! - [`corpus`]: the named data sets that codec sizes are compared on;
-//! - [`fixture`]: the files under `testdata/` and the manifest that says who made them;
-//! - [`sha256_hex`]: the digest that the manifest holds; [`crc32`]: the checksum that documents
-//!   quote;
-//! - `in_child`: the rest of a test in a child of `fork`, where there is one.
+//! - [`corpus`]: the named data sets for comparing codec sizes;
+//! - [`fixture`]: the files under `testdata/` and the manifest with their writers;
+//! - [`sha256_hex`]: the digest in the manifest; [`crc32`]: the checksum in documents;
+//! - `in_child`: the rest of a test in a child of `fork`, on systems that have it.
 //!
-//! It knows nothing of filters, codecs, chunks or frames, so that any of those crates can use it in
-//! its tests.
+//! It knows no filters, codecs, chunks or frames, so all of those crates can use it in their tests.
 //!
 //! ```
 //! use blosc_testdata::data::Kind;

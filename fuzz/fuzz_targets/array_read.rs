@@ -1,5 +1,5 @@
-//! A frame that is some array with bytes changed: parts of it, single items, views, and a change of
-//! its shape.
+//! A frame of an array with bytes changed: reads parts, single items and views, and changes the
+//! shape.
 #![no_main]
 
 use b2frame::{
@@ -12,7 +12,7 @@ use libfuzzer_sys::fuzz_target;
 use std::sync::Arc;
 
 fuzz_target!(|data: &[u8]| {
-    // What follows a frame is ignored, so the last bytes can say what to read.
+    // Bytes after a frame are ignored, so the last bytes can choose the parts to read.
     let (numbers, _) =
         data.get(data.len().saturating_sub(128)..).unwrap_or_default().as_chunks::<8>();
     let numbers: Vec<u64> = numbers.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect();
@@ -30,7 +30,7 @@ fuzz_target!(|data: &[u8]| {
     let pick = |n: &u64| Pick::slice(small(*n), small(n << 16), small(n << 32));
     let picks: Vec<Pick> = numbers.iter().take(array.ndim()).map(pick).collect();
     let selection = Selection::from(picks);
-    // Each item of a part that is far apart costs a block.
+    // Each item of a scattered part costs a block.
     let is_small = |shape: Vec<u64>| {
         shape
             .iter()

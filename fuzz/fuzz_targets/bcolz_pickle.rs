@@ -1,4 +1,4 @@
-//! Any bytes as a pickle: nothing is run, and what comes out is not larger than the limits say.
+//! Any bytes as a pickle: no code runs, and the result stays within the limits.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

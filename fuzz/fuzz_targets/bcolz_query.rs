@@ -1,4 +1,4 @@
-//! Any text as the condition of `--where`, and as an expression to sum up.
+//! Any text as the condition of `--where`, and as an expression to sum.
 #![no_main]
 
 use std::sync::{Arc, LazyLock};

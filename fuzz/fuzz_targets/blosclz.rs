@@ -1,5 +1,5 @@
-//! Any bytes decoded as a blosclz stream of any length, as by its safe twin, and any bytes
-//! compressed and back.
+//! Any bytes decoded as a blosclz stream of any length, with the same result as its safe twin, and
+//! any bytes compressed and back.
 #![no_main]
 
 use blosc_codecs::{CodecId, internal::safe};

@@ -24,7 +24,7 @@ fuzz_target!(|data: &[u8]| {
     if recover(&mut store).is_err() {
         return;
     }
-    // What a reader saw through the journal is what is there afterwards.
+    // The file keeps the content that a reader saw through the journal.
     if let Some((nbytes, true)) = old {
         let file = BlpFile::with_options(&store, options.clone()).expect("sound before");
         assert_eq!(file.nbytes().expect("sound before"), nbytes);

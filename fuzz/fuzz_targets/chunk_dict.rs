@@ -1,5 +1,5 @@
-//! Chunks with a dictionary, given or trained: what is compressed comes back, and a chunk whose
-//! bytes have changed gives data or an error.
+//! Chunks with a dictionary, given or trained: compressed data come back, and a chunk with changed
+//! bytes gives data or an error.
 #![no_main]
 
 use blosc_chunk::{CParams, CodecId, Decoder, Dict, Encoder, Target};

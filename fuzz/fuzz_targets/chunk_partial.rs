@@ -1,4 +1,4 @@
-//! A part of a chunk is the same part of the whole.
+//! A part of a chunk read alone is the same part of the whole.
 #![no_main]
 
 use blosc_chunk::{Chunk, Decoder, Scratch};

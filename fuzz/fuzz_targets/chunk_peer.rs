@@ -1,5 +1,5 @@
-//! Our chunks through libblosc2, and its chunks through our decoder. The library is that of
-//! `BLOSC2_LIBRARY`; without one, only ours is asked.
+//! Chunks of `blosc-chunk` through libblosc2, and the reverse. `BLOSC2_LIBRARY` names the library;
+//! without one, only `blosc-chunk` runs.
 #![no_main]
 
 use core::ffi::{CStr, c_char, c_int, c_void};
@@ -19,7 +19,7 @@ type Compress = unsafe extern "C" fn(c_int, c_int, i32, *const u8, i32, *mut u8,
 type Decompress = unsafe extern "C" fn(*const u8, i32, *mut u8, i32) -> c_int;
 type SetCompressor = unsafe extern "C" fn(*const c_char) -> c_int;
 
-/// Functions of libblosc2 that work on the state of the process; libFuzzer calls from one thread.
+/// Functions of libblosc2 that use the state of the process; libFuzzer calls from one thread.
 struct Peer {
     compress: Compress,
     decompress: Decompress,

@@ -1,4 +1,4 @@
-//! Any bytes as damaged chunks that follow each other: what rescue saves is a sound chunk.
+//! Any bytes as damaged chunks, one after the other: rescue makes a sound chunk.
 #![no_main]
 
 use blosc_chunk::Decoder;

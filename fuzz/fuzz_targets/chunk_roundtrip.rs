@@ -1,4 +1,4 @@
-//! Whatever is compressed, with any parameters, comes back.
+//! Any data compressed with any parameters come back.
 #![no_main]
 
 use blosc_chunk::{compress, decompress};

@@ -1,5 +1,5 @@
-//! Any bytes as a file given to the commands of `b2` that read: what it is, sequences of frames,
-//! arrays of NumPy, rescue.
+//! Any bytes as a file for the reading commands of `b2`: recognition, sequences of frames, arrays
+//! of NumPy, rescue.
 #![no_main]
 
 use blosc_fuzz::program::{Folder, run};
@@ -15,7 +15,7 @@ fuzz_target!(|data: &[u8]| {
     run(&["list", &file]);
     let is_sound = run(&["verify", &file]);
     let is_read = run(&["cat", &file]);
-    // An unknown file is passed on as it is; stores are no single value.
+    // An unknown file is passed on unchanged; a store is not a single value.
     if is_sound && data.starts_with(b"\x9e\xa8b2frame\0") && kind != 3 {
         assert!(is_read, "verified, and cannot be read");
     }

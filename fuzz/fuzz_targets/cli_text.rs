@@ -1,5 +1,5 @@
-//! Any text where `b2` takes text of strangers or users: CSV, JSON for metadata, slices, frames in a
-//! sequence (`FILE@N`, `FILE#N`), keys of stores (`FILE::KEY`), types.
+//! Any text in place of a stranger's or user's text for `b2`: CSV, JSON for metadata, slices,
+//! frames in a sequence (`FILE@N`, `FILE#N`), keys of stores (`FILE::KEY`), types.
 #![no_main]
 
 use blosc_fuzz::program::{Folder, run, take_text};

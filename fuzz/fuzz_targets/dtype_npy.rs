@@ -1,4 +1,5 @@
-//! Any bytes read as the header of a `.npy` file; what parses is written and means the same.
+//! Any bytes read as the header of a `.npy` file; a parsed header is written and has the same
+//! meaning.
 #![no_main]
 
 use blosc_dtype::npy::{NpyHeader, header_len};

@@ -1,4 +1,4 @@
-//! Any text parsed as a dtype; what parses prints as it was and means the same.
+//! Any text parsed as a dtype; a parsed type prints its text and has the same meaning.
 #![no_main]
 
 use blosc_dtype::Dtype;

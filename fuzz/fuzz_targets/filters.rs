@@ -1,4 +1,4 @@
-//! Any pipeline over any block: lossless filters come back, no filter panics.
+//! Any pipeline over any block: data of lossless filters come back, no filter panics.
 #![no_main]
 
 use blosc_filters::{FilterCx, Pipeline, Registry};

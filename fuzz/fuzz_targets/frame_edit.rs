@@ -1,5 +1,5 @@
-//! Any bytes opened as a frame for change: a chunk appended, one deleted, metadata set, all of it
-//! committed and read.
+//! Any bytes opened as a frame for change: appends a chunk, deletes one, sets metadata, commits and
+//! reads it all.
 #![no_main]
 
 use b2frame::{EditOptions, OpenOptions, SChunkWriter};

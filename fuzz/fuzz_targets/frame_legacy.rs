@@ -1,5 +1,5 @@
 //! Any bytes after the magic of an older frame: metadata, every chunk, and the conversion to a
-//! frame of today.
+//! current frame.
 #![no_main]
 
 use b2frame::{OpenOptions, SChunk, header::FrameLayout};

@@ -1,5 +1,5 @@
-//! Any bytes as a damaged frame, or as several that follow each other: what rescue finds can be
-//! read.
+//! Any bytes as a damaged frame, or as several in sequence: the frames that rescue finds are
+//! readable.
 #![no_main]
 
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Any bytes decoded as a lz4 stream of any length, as by its safe twin, whole and byte by byte,
-//! and any bytes compressed and back.
+//! Any bytes decoded as an LZ4 stream of any length, whole and byte by byte, with the same result
+//! as its safe twin, and any bytes compressed and back.
 #![no_main]
 
 use blosc_codecs::{CodecId, internal::safe};

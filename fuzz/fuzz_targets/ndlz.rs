@@ -1,4 +1,4 @@
-//! Any bytes decoded as a ndlz stream of any length, and any bytes compressed and back.
+//! Any bytes decoded as an ndlz stream of any length, and any bytes compressed and back.
 #![no_main]
 
 use blosc_codecs::CodecId;

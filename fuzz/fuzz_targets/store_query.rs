@@ -11,7 +11,7 @@ use libfuzzer_sys::fuzz_target;
 
 const NROWS: i64 = 40;
 
-/// A column of each kind; the letter is the name. The first row is deleted.
+/// A column of each kind, named by its letter. The first row is deleted.
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
     let columns = [
         NewColumn::new("i", ColumnKind::Fixed("i8")),

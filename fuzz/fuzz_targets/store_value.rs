@@ -1,4 +1,5 @@
-//! Any bytes as a value of MessagePack, and as the schema of a table: what is decoded comes back.
+//! Any bytes as a value of MessagePack, and as the schema of a table: a decoded one survives a
+//! round trip.
 #![no_main]
 
 use b2store::table::Schema;
@@ -11,7 +12,7 @@ fuzz_target!(|data: &[u8]| {
         && let Some(bytes) = value.encode()
     {
         let again = Value::decode(&bytes, &limits).expect("our own bytes");
-        // NaN is another value than itself.
+        // NaN differs from itself, so the texts are compared.
         assert_eq!(format!("{again:?}"), format!("{value:?}"));
     }
     if let Ok(text) = core::str::from_utf8(data) {

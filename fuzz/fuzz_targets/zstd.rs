@@ -1,18 +1,19 @@
-//! Any bytes decoded as frames of Zstandard, with a dictionary and without, as by the C library: the
-//! same bytes, the same refusals but for what `docs/performance/zstd.md` lists. And any bytes
-//! compressed and back.
+//! Any bytes decoded as frames of Zstandard, with a dictionary and without. The C library must give
+//! the same bytes and the same refusals, except for the list in `docs/performance/zstd.md`. Also
+//! any bytes compressed and back.
 #![no_main]
 
 use blosc_codecs::{CodecId, Corrupt, DecodeOptions, Error, Registry, ZstdFault};
 use libfuzzer_sys::fuzz_target;
 use zstd::zstd_safe::DCtx;
 
-/// A dictionary of text alone.
+/// A dictionary of text only.
 const DICT: &[u8] = b"the temperature of a station, in degrees; the time, in seconds since 1970";
 
 fuzz_target!(|input: (u16, u8, &[u8])| {
     let (len, level, data) = input;
-    // Few inputs begin as a frame by chance: a window of 128 KiB, no size, no checksum.
+    // Random input rarely begins as a frame, so one begins here: a window of 128 KiB, no size, no
+    // checksum.
     let framed = [&[0x28, 0xB5, 0x2F, 0xFD, 0, 0x38], data].concat();
     let dict = (level >= 128).then_some(DICT);
     compare(data, len.into(), dict);

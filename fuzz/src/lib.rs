@@ -1,5 +1,5 @@
-//! What the fuzz targets share: limits that keep one input fast, and parameters drawn from the
-//! input.
+//! The common parts of the fuzz targets: limits that keep one input fast, and parameters drawn from
+//! the input.
 
 pub mod program;
 
@@ -57,7 +57,7 @@ pub fn tree(input: &[u8], names: &[&str]) -> MemTree {
     tree
 }
 
-/// The same below a directory that is there.
+/// Writes the input as files below an existing directory.
 pub fn fill_tree(tree: &MemTree, input: &[u8], names: &[&str], root: &str) {
     let mut rest = input;
     while let [name, low, high, after @ ..] = rest {
@@ -65,7 +65,7 @@ pub fn fill_tree(tree: &MemTree, input: &[u8], names: &[&str], root: &str) {
         let (bytes, next) = after.split_at(len);
         let path = join(root, names[usize::from(*name) % names.len()]);
         for (at, _) in path.match_indices('/') {
-            // It may be there.
+            // The directory may exist.
             let _ = tree.create_dir(&path[..at]);
         }
         let _ = tree.write(&path, bytes);
@@ -78,7 +78,7 @@ pub fn store(data: &[u8]) -> blosc_io::MemStore {
     blosc_io::MemStore::new(data.to_vec())
 }
 
-/// Decodes a stream; only a panic or an over-long result is a failure.
+/// Decodes a stream; only a panic or an overlong result is a failure.
 pub fn decode_stream(
     codec: CodecId,
     meta: u8,
@@ -95,7 +95,7 @@ pub fn decode_stream(
     }
 }
 
-/// Compresses a stream, if the codec takes it; returns what came out.
+/// Compresses a stream, if the codec takes it; returns the result.
 pub fn encode_stream(
     codec: CodecId,
     meta: u8,
@@ -112,7 +112,7 @@ pub fn encode_stream(
     Some(room)
 }
 
-/// What a lossless codec compresses comes back.
+/// Checks that data compressed by a lossless codec come back.
 pub fn round_trip(codec: CodecId, meta: u8, blockshape: Option<&[u32]>, plain: &[u8]) {
     let Some(stream) = encode_stream(codec, meta, blockshape, plain) else { return };
     let registry = blosc_codecs::Registry::builtin();

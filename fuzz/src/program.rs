@@ -1,4 +1,4 @@
-//! `b2` in this process, with files in a folder of its own.
+//! `b2` in this process, with files in a private folder.
 
 use std::{
     ffi::OsString,
@@ -6,11 +6,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Files of one input; they are removed when the next one comes.
+/// Files of one input; the next one removes them.
 pub struct Folder(PathBuf);
 
 impl Folder {
-    /// The folder of this process, empty. It is in memory where the system has such a place.
+    /// An empty folder of this process, in memory if the system has one there.
     pub fn of_process() -> Self {
         let memory = Path::new("/dev/shm");
         let root = if memory.is_dir() { memory.to_path_buf() } else { std::env::temp_dir() };
@@ -65,7 +65,7 @@ impl Drop for Folder {
     }
 }
 
-/// Whether the command succeeds. It says nothing, and decodes little.
+/// Whether the command succeeds. It prints nothing, and decodes little.
 pub fn run(words: &[&str]) -> bool {
     let limits: &[&str] = match words.first() {
         Some(&("cat" | "show" | "verify" | "convert" | "rescue")) => &["--max-output=1M"],
@@ -75,7 +75,7 @@ pub fn run(words: &[&str]) -> bool {
     b2_cli::run(argv.map(|word| OsString::from(*word))) == b2_cli::Code::Success
 }
 
-/// The bytes as a text that can be an argument.
+/// The bytes as text, if it can be an argument.
 pub fn take_text(bytes: &[u8]) -> Option<&str> {
     core::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
 }

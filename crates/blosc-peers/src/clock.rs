@@ -49,7 +49,7 @@ pub(crate) struct Times {
 /// A function to measure.
 pub(crate) type Work<'a> = &'a mut dyn FnMut() -> Result<()>;
 
-/// Runs both in turns, each so many times that the slower one takes `least`.
+/// Runs both in turns; the slower one fills `least` with its calls, the other makes as many.
 pub(crate) fn compare(
     effort: Effort,
     threads: u16,

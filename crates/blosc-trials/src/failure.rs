@@ -42,7 +42,7 @@ pub trait Context<T> {
     ///
     /// # Errors
     ///
-    /// The original failure, with the prefix.
+    /// The same failure, with the prefix.
     fn at(self, place: impl fmt::Display) -> Result<T>;
 }
 

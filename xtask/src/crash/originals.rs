@@ -29,8 +29,8 @@ impl Originals {
 }
 
 impl Other for Originals {
-    /// Whether the original can read the states of an operation. A Bloscpack file has its offsets
-    /// before its data, and a table of bcolz a length for each column.
+    /// Whether the format's program can read the states of an operation. A Bloscpack file has its
+    /// offsets before its data, and a table of bcolz a length for each column.
     fn can_read(&self, container: &str, operation: &str) -> bool {
         match container {
             "blp" => operation == "metadata",

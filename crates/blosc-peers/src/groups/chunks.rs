@@ -260,7 +260,7 @@ pub(super) fn hot(
             parts.iter().try_for_each(|part| c_encoder.encode(part, dest).map(drop))
         },
     )?;
-    // Both read the same chunk: the other side's.
+    // Both decode the reference's chunks.
     bench.measure(
         subject("decompress"),
         &mut || {

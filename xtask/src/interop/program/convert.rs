@@ -12,8 +12,8 @@ use crate::{
     interop::frames::{content_for_oracle, frame_of_oracle},
 };
 
-/// A frame becomes a Bloscpack file and a frame again, and both grow; the original program of each
-/// format reads it.
+/// A frame becomes a Bloscpack file and a frame again, and both grow; each format's own program
+/// reads it.
 pub(in crate::interop) fn there_and_back(bench: &mut Bench, case: &Case) -> Result<Verdict> {
     let Some(frame) = frame_of_oracle(bench, case)? else { return Ok(Verdict::Refused) };
     let Some(content) = content_for_oracle(bench, case, &frame)? else {

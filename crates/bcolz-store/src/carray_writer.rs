@@ -267,7 +267,7 @@ impl CArrayWriter {
     ///
     /// # Errors
     ///
-    /// `Io`; then the attribute is as it was.
+    /// `Io`; then the attribute keeps its old value.
     pub fn set_attr(&mut self, name: &str, value: impl Into<crate::Json>) -> Result<()> {
         let mut attrs = self.attrs.clone();
         attrs.set(name, value);
@@ -278,7 +278,7 @@ impl CArrayWriter {
     ///
     /// # Errors
     ///
-    /// `Io`; then the attributes are as they were.
+    /// `Io`; then the attributes keep their old values.
     pub fn replace_attrs(&mut self, attrs: Attrs) -> Result<()> {
         self.write(meta::attrs_path(&self.path), attrs.to_text().as_bytes())?;
         self.attrs = attrs;

@@ -293,7 +293,7 @@ impl CTableWriter {
     ///
     /// # Errors
     ///
-    /// `Io`; then the attribute is as it was.
+    /// `Io`; then the attribute keeps its old value.
     pub fn set_attr(&mut self, name: &str, value: impl Into<Json>) -> Result<()> {
         let mut attrs = self.attrs.clone();
         attrs.set(name, value);
@@ -304,7 +304,7 @@ impl CTableWriter {
     ///
     /// # Errors
     ///
-    /// `Io`; then the attributes are as they were.
+    /// `Io`; then the attributes keep their old values.
     pub fn replace_attrs(&mut self, attrs: Attrs) -> Result<()> {
         self.write(&meta::attrs_path(&self.path), &attrs.to_text())?;
         self.attrs = attrs;

@@ -38,7 +38,7 @@ pub struct MmapStore {
 }
 
 impl MmapStore {
-    /// Maps a file as long as it is now.
+    /// Maps a file at its present length.
     ///
     /// # Safety
     /// As long as the store exists, no process may change the file or cut it off. Bytes that change

@@ -43,7 +43,7 @@ pub enum Error {
         holder: Holder,
     },
     /// Another program, which does not lock, changed the file since it was read. The file keeps the
-    /// state that that program or the last complete change left; this change wrote nothing.
+    /// state of that program or of the last complete change; this change has no effect.
     #[error("at byte {at}: another program changed the file meanwhile")]
     ChangedByOther {
         /// Position of the first difference.

@@ -125,7 +125,7 @@ pub enum Corrupt {
         rowsize: u64,
     },
     /// A file does not match its checksum. Either it is damaged, or a program that ignores
-    /// checksums assigned rows and left the length as it was.
+    /// checksums assigned rows and did not change the length.
     #[error("checksum {found:016x}, {stored:016x} was written (or another program assigned to it)")]
     Checksum {
         /// The sum of the file.

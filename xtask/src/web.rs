@@ -53,6 +53,16 @@ fn check() -> Result<()> {
         libraries.args(["--package", name]);
     }
     workspace::run(&mut libraries)?;
+    let mut readers = workspace::cargo();
+    readers.args([
+        "test",
+        "--quiet",
+        "--package",
+        "blosc-codecs",
+        "--no-default-features",
+        "--lib",
+    ]);
+    workspace::run(readers.arg("builds_that_only_read"))?;
     let mut tests = cargo("test", WASI, SIMD);
     tests.args(["--package", "blosc-filters", "--lib"]);
     // Cargo starts it in the folder of the package.

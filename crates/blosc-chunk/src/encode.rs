@@ -179,6 +179,7 @@ impl Encoder {
     /// there are no blocks, if one is empty, or if they exceed a chunk; otherwise as
     /// [`encode`](Self::encode).
     pub fn encode_vl(&mut self, blocks: &[&[u8]]) -> Result<Vec<u8>> {
+        require_write(&self.params)?;
         let plan = Plan::new_vl(&self.params, blocks)?;
         let (input, workers, tuner) = (Input::Blocks(blocks), &mut self.workers, &mut self.tuner);
         let dict = dict::choose(&self.params, &plan, input, workers)?;
@@ -221,6 +222,7 @@ impl Encoder {
     }
 
     fn encode_input(&mut self, input: Input<'_>, dest: &mut [u8]) -> Result<usize> {
+        require_write(&self.params)?;
         let plan = Plan::new(&self.params, input.nbytes(), dest.len())?;
         let max = plan.header.header_len() + input.nbytes();
         let room = dest.len();
@@ -245,6 +247,17 @@ impl Encoder {
         let plan = plan.clone().with_dict(dict);
         blocks::encode(&self.params, &plan, input, &mut self.workers, &mut self.tuner, dest)
     }
+}
+
+/// The check of builds that only read: all code after it is left out there.
+#[inline(always)]
+fn require_write(params: &CParams) -> Result<()> {
+    let source = blosc_codecs::Error::Unsupported {
+        id: params.codec,
+        name: "compressing",
+        needs: "the feature `write` of blosc-chunk",
+    };
+    if cfg!(feature = "write") { Ok(()) } else { Err(Error::Codec { at: 0, source }) }
 }
 
 /// The source of the data.

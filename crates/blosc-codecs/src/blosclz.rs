@@ -27,7 +27,7 @@ pub use decode::decompress_safely;
 
 use crate::{
     Codec, CodecId, DecodeOptions, EncodeOptions, Error, Simd, StreamDecoder, StreamEncoder,
-    codec::refuse_dict,
+    codec::{refuse_dict, require_write},
 };
 
 /// Longest distance of a near match (bytes).
@@ -55,6 +55,7 @@ impl Codec for BloscLz {
     }
 
     fn new_encoder(&self, options: &EncodeOptions<'_>) -> Result<Box<dyn StreamEncoder>, Error> {
+        require_write(CodecId::BLOSCLZ)?;
         refuse_dict(CodecId::BLOSCLZ, options.dict)?;
         Ok(Box::new(encode::Encoder::new(options.clevel, options.simd)))
     }

@@ -173,6 +173,19 @@ impl Default for DecodeOptions<'_> {
     }
 }
 
+/// The check of builds without encoders: all code after it is left out there.
+#[inline(always)]
+pub(crate) const fn require_write(id: CodecId) -> Result<(), Error> {
+    match cfg!(feature = "write") {
+        true => Ok(()),
+        false => Err(Error::Unsupported {
+            id,
+            name: "compressing",
+            needs: "the feature `write` of blosc-codecs",
+        }),
+    }
+}
+
 /// The check of codecs without dictionaries.
 pub(crate) fn refuse_dict(codec: CodecId, dict: Option<&[u8]>) -> Result<(), Error> {
     match dict {

@@ -65,8 +65,9 @@
 //!
 //! `zlib`, `zstd` and `snappy` (all default) add the library of that name. Without `zlib` or
 //! `snappy`, [`Registry::require`] of its codec gives [`Error::Unsupported`], which names the
-//! feature. Every build decodes Zstandard with our own code; its encoder is the C library, and a
-//! build without it answers [`Error::Unsupported`]. `std` (default, and part of `zlib`) lets
+//! feature. `write` (default, and part of `zstd`) adds the encoders: a build without it answers
+//! [`Error::Unsupported`], and the linker leaves them out. Every build decodes Zstandard with our
+//! own code; its encoder is the C library. `std` (default, and part of `zlib`) lets
 //! [`Simd::detect`] ask the processor at run time; a build without it uses the instructions for
 //! which the program is compiled.
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]

@@ -23,7 +23,8 @@ use alloc::{boxed::Box, vec::Vec};
 pub use decode::decompress_safely;
 
 use crate::{
-    Codec, CodecId, DecodeOptions, EncodeOptions, Error, Simd, StreamDecoder, StreamEncoder, dict,
+    Codec, CodecId, DecodeOptions, EncodeOptions, Error, Simd, StreamDecoder, StreamEncoder,
+    codec::require_write, dict,
 };
 
 /// Shortest match.
@@ -64,6 +65,7 @@ impl Codec for Lz4 {
     }
 
     fn new_encoder(&self, options: &EncodeOptions<'_>) -> Result<Box<dyn StreamEncoder>, Error> {
+        require_write(self.id())?;
         Ok(if self.is_hc {
             Box::new(hc::Encoder::new(options))
         } else {

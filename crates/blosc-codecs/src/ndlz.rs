@@ -18,7 +18,8 @@ use alloc::boxed::Box;
 
 use crate::{
     Codec, CodecId, Corrupt, DecodeOptions, EncodeOptions, Error, Param, StreamDecoder,
-    StreamEncoder, codec::refuse_dict,
+    StreamEncoder,
+    codec::{refuse_dict, require_write},
 };
 
 /// The codec.
@@ -40,6 +41,7 @@ impl Codec for Ndlz {
     }
 
     fn new_encoder(&self, options: &EncodeOptions<'_>) -> Result<Box<dyn StreamEncoder>, Error> {
+        require_write(CodecId::NDLZ)?;
         refuse_dict(CodecId::NDLZ, options.dict)?;
         let shape = options.blockshape.ok_or(param(Param::NoShape))?;
         let [rows, cols] = *shape else {

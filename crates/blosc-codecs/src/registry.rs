@@ -233,6 +233,16 @@ mod tests {
         ));
     }
 
+    #[cfg(not(feature = "write"))]
+    #[test]
+    fn builds_that_only_read_refuse_encoders() {
+        for codec in Registry::builtin().iter() {
+            let options = crate::EncodeOptions { blockshape: Some(&[8, 8]), ..Default::default() };
+            let refused = codec.new_encoder(&options).err().unwrap();
+            assert!(matches!(refused, Error::Unsupported { id, .. } if id == codec.id()));
+        }
+    }
+
     #[test]
     fn registering_in_a_clone_leaves_the_first_registry_alone() {
         let first = Registry::empty();

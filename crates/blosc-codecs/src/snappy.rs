@@ -11,7 +11,8 @@ use snap::raw;
 
 use crate::{
     Codec, CodecId, Corrupt, DecodeOptions, EncodeOptions, Error, Param, StreamDecoder,
-    StreamEncoder, codec::refuse_dict,
+    StreamEncoder,
+    codec::{refuse_dict, require_write},
 };
 
 /// Longest input (bytes): the stream starts with a length of 32 bits.
@@ -35,6 +36,7 @@ impl Codec for Snappy {
     }
 
     fn new_encoder(&self, options: &EncodeOptions<'_>) -> Result<Box<dyn StreamEncoder>, Error> {
+        require_write(CodecId::SNAPPY)?;
         refuse_dict(CodecId::SNAPPY, options.dict)?;
         Ok(Box::new(Encoder { snap: raw::Encoder::new(), scratch: Vec::new() }))
     }

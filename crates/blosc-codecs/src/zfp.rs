@@ -47,7 +47,8 @@ use real::Real;
 
 use crate::{
     Codec, CodecId, Corrupt, DecodeOptions, EncodeOptions, Error, Param, StreamDecoder,
-    StreamEncoder, codec::refuse_dict,
+    StreamEncoder,
+    codec::{refuse_dict, require_write},
 };
 
 /// The codec, in one of its modes.
@@ -114,6 +115,7 @@ impl Codec for Zfp {
     }
 
     fn new_encoder(&self, options: &EncodeOptions<'_>) -> Result<Box<dyn StreamEncoder>, Error> {
+        require_write(self.id())?;
         refuse_dict(self.id(), options.dict)?;
         Ok(Box::new(self.array(options.meta, options.typesize, options.blockshape)?))
     }

@@ -24,7 +24,9 @@ use zlib_rs::{Deflate, DeflateFlush, Inflate, InflateError, InflateFlush, Status
 
 use crate::{
     Codec, CodecId, Corrupt, DecodeOptions, EncodeOptions, Error, Level, Param, StreamDecoder,
-    StreamEncoder, codec::refuse_dict, incompressible::EntropyProbe,
+    StreamEncoder,
+    codec::{refuse_dict, require_write},
+    incompressible::EntropyProbe,
 };
 
 /// Binary logarithm of the window (bytes); Blosc always uses the largest.
@@ -49,6 +51,7 @@ impl Codec for Zlib {
     }
 
     fn new_encoder(&self, options: &EncodeOptions<'_>) -> Result<Box<dyn StreamEncoder>, Error> {
+        require_write(CodecId::ZLIB)?;
         refuse_dict(CodecId::ZLIB, options.dict)?;
         Ok(Box::new(Encoder::new(options.clevel)))
     }

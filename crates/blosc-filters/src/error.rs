@@ -53,6 +53,9 @@ pub enum Error {
         /// The requested id.
         id: FilterId,
     },
+    /// The build only reads.
+    #[error("filtering is not supported here: it needs the feature `write` of blosc-filters")]
+    ReadOnly,
     /// The name is none of `auto`, `none`, `sse2`, `avx2`, `avx512`, `neon`, or this machine does
     /// not have it.
     #[error("these vector instructions are unknown, or this machine does not have them")]

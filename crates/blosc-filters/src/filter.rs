@@ -86,8 +86,14 @@ pub(crate) struct Builtin {
 impl Builtin {
     /// A filter without loss whose inverse does more than copy.
     pub(crate) const fn lossless(id: FilterId, forward: Direction, backward: Direction) -> Self {
+        let forward = if_written(forward);
         Self { id, is_lossy: false, forward, backward, backward_is_identity: |_, _| false }
     }
+}
+
+/// What goes forward; builds that only read leave it out.
+pub(crate) const fn if_written(forward: Direction) -> Direction {
+    if cfg!(feature = "write") { forward } else { |_, _, _, _| Err(Error::ReadOnly) }
 }
 
 impl Filter for Builtin {

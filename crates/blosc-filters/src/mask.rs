@@ -1,12 +1,13 @@
 //! Shared code of the truncating filters: the number of dropped bits, a mask for low bits, and an
 //! inverse that only copies.
 
-use crate::filter::{Builtin, Direction};
+use crate::filter::{Builtin, Direction, if_written};
 use crate::{Error, FilterCx, FilterId, Param, Result};
 
 /// A filter that clears low bits of items; its meta gives their number. The inverse copies for any
 /// typesize and meta: it also reads files with values that the encoder refuses.
 pub(crate) const fn truncation(id: FilterId, forward: Direction) -> Builtin {
+    let forward = if_written(forward);
     let backward: Direction = |_cx, _meta, src, dest| {
         dest.copy_from_slice(src);
         Ok(())

@@ -9,7 +9,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use blosc_filters::{Simd, internal::StoreHint};
-use blosc_threads::Executor;
+use blosc_threads::{Executor, HAS_THREADS};
 
 use crate::error::Result;
 
@@ -38,7 +38,7 @@ pub fn for_each<W: Default + Send, T: Send, E: Send>(
     if workers.len() < jobs.max(1) {
         workers.resize_with(jobs.max(1), W::default);
     }
-    if jobs > 1 {
+    if HAS_THREADS && jobs > 1 {
         return in_parallel(executor, &mut workers[..jobs], items, f);
     }
     items.try_for_each(|item| f(&mut workers[0], item))

@@ -117,7 +117,7 @@ mod vl;
 
 pub use blosc_codecs::{CodecId, Level};
 pub use blosc_filters::{FilterId, Pipeline, Simd};
-pub use blosc_threads::{Executor, ThreadPool, Threads};
+pub use blosc_threads::{Executor, HAS_THREADS, ThreadPool, Threads};
 pub use chunk::{Chunk, block};
 pub use decode::Scratch;
 pub use decoder::{Decoder, decompress};

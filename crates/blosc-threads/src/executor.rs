@@ -27,8 +27,9 @@ enum Source {
     Given(Arc<Given>),
 }
 
-/// Without threads on the target none can be started, and a process has no id.
-const HAS_THREADS: bool = !cfg!(all(target_family = "wasm", not(target_feature = "atomics")));
+/// Whether the target has threads. Without them a process has no id, and the code for threads is
+/// left out.
+pub const HAS_THREADS: bool = !cfg!(all(target_family = "wasm", not(target_feature = "atomics")));
 
 impl Executor {
     /// Up to `nthreads` threads, including the caller's. 0 and 1 mean the caller's thread only.
@@ -69,8 +70,9 @@ impl Executor {
 
     /// Whether only the caller's thread is used, which is known without querying the machine.
     #[must_use]
+    #[inline]
     pub fn is_alone(&self) -> bool {
-        matches!(self.source, Source::Caller)
+        !HAS_THREADS || matches!(self.source, Source::Caller)
     }
 
     /// Whether the threads belong to a pool of the caller. They may run other tasks while a call
@@ -82,7 +84,11 @@ impl Executor {
 
     /// The number of threads, including the caller's; at least 1.
     #[must_use]
+    #[inline]
     pub fn count(&self) -> usize {
+        if !HAS_THREADS {
+            return 1;
+        }
         let count = match &self.source {
             Source::Caller => NonZeroUsize::MIN,
             Source::Ours(pool) => pool.nthreads(),
@@ -93,6 +99,7 @@ impl Executor {
 
     /// The number of threads for work with `nparts` parts; at least 1.
     #[must_use]
+    #[inline]
     pub fn count_for(&self, nparts: usize) -> usize {
         if self.is_alone() || nparts <= 1 { 1 } else { self.count().min(nparts) }
     }
@@ -109,8 +116,8 @@ impl Executor {
     /// If a call panics; the panic continues after the others have returned.
     pub fn share(&self, ncalls: usize, f: &(dyn Fn(usize) + Sync)) {
         match &self.source {
-            Source::Ours(pool) if ncalls > 1 => pool.share(ncalls, f),
-            Source::Given(given) if ncalls > 1 => given.share(ncalls, f),
+            Source::Ours(pool) if HAS_THREADS && ncalls > 1 => pool.share(ncalls, f),
+            Source::Given(given) if HAS_THREADS && ncalls > 1 => given.share(ncalls, f),
             _ => f(0),
         }
     }

@@ -53,7 +53,7 @@ mod given;
 mod pool;
 mod threads;
 
-pub use executor::Executor;
+pub use executor::{Executor, HAS_THREADS};
 pub use given::ThreadPool;
 pub use threads::Threads;
 

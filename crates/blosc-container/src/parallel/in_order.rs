@@ -18,6 +18,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
+use blosc_chunk::HAS_THREADS;
+
 use crate::Budget;
 
 /// A piece of work, and the memory it takes until its result is passed to `done`.
@@ -48,7 +50,7 @@ where
     R: Send,
 {
     let nworkers = budget.nworkers();
-    if nworkers <= 1 {
+    if !HAS_THREADS || nworkers <= 1 {
         return one_by_one(next, &state, &work, done);
     }
     let Some(first) = next()? else { return Ok(()) };

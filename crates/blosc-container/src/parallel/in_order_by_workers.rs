@@ -13,6 +13,8 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
+use blosc_chunk::HAS_THREADS;
+
 /// Runs one worker for each state until `take` returns false. A worker takes a job into its state,
 /// works on it, and emits the result. The first worker is the caller's thread.
 ///
@@ -21,10 +23,19 @@ use std::thread;
 /// The first error in the order of the jobs. Results before it were emitted, later ones were not.
 pub fn in_order_by_workers<S: Send, E: Send>(
     states: Vec<S>,
-    take: impl FnMut(&mut S) -> Result<bool, E> + Send,
+    mut take: impl FnMut(&mut S) -> Result<bool, E> + Send,
     work: impl Fn(&mut S) -> Result<(), E> + Sync,
-    emit: impl FnMut(&mut S) -> Result<(), E> + Send,
+    mut emit: impl FnMut(&mut S) -> Result<(), E> + Send,
 ) -> Result<(), E> {
+    if !HAS_THREADS || states.len() <= 1 {
+        for mut state in states.into_iter().take(1) {
+            while take(&mut state)? {
+                work(&mut state)?;
+                emit(&mut state)?;
+            }
+        }
+        return Ok(());
+    }
     let source = Mutex::new(Source { taken: 0, is_over: false, take });
     let turns =
         Turns { turn: Mutex::new(Turn { next: 0, end: None, emit }), changed: Condvar::new() };

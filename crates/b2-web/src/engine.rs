@@ -32,9 +32,7 @@ pub struct Engine {
 impl Engine {
     /// Answers a request, a text of JSON.
     pub fn call(&mut self, request: &[u8]) -> Answer {
-        let request = serde_json::from_slice(request)
-            .map_err(|error| Fault::Request(format!("the request: {error}")));
-        match request.and_then(|request| self.answer(request)) {
+        match Request::of(request).and_then(|request| self.answer(request)) {
             Ok(answer) => answer,
             Err(fault) => Answer::Failed(fault.document()),
         }

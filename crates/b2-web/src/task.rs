@@ -58,13 +58,13 @@ pub(crate) enum Piece {
 impl Task {
     pub(crate) fn new(of: &Dataset, request: &TaskRequest) -> Result<Self> {
         let work = match (request, &of.data) {
-            (TaskRequest::Verify {}, _) => Work::Verify(Verify::new(of)),
-            (TaskRequest::Stats {}, Data::Array(array)) => Work::Items {
+            (TaskRequest::Verify, _) => Work::Verify(Verify::new(of)),
+            (TaskRequest::Stats, Data::Array(array)) => Work::Items {
                 array: array.clone(),
                 boxes: boxes(&**array)?,
                 observer: Observer::of_items(array.dtype())?,
             },
-            (TaskRequest::Stats {}, Data::Table(table)) => {
+            (TaskRequest::Stats, Data::Table(table)) => {
                 let observer = Observer::of_columns(table.columns());
                 Work::Rows { table: table.clone(), observer }
             }

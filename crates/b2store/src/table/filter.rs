@@ -180,7 +180,7 @@ const fn wrong_result(found: &'static str) -> ExprError {
 fn unusable(column: &Column, dtype: Option<&Dtype>) -> ExprError {
     let dtype = match dtype {
         Some(dtype) => dtype.to_string(),
-        None => format!("{:?}", column.spec().kind).to_lowercase(),
+        None => format!("{:?}", column.spec().kind).to_ascii_lowercase(),
     };
     ExprError::Column { name: column.spec().name.clone(), dtype }
 }

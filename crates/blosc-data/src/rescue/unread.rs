@@ -50,7 +50,7 @@ impl Unread {
             }
             let text = error.to_string();
             // The number says nothing more.
-            let words = text.split(" (os error ").next().unwrap_or_default().to_lowercase();
+            let words = text.split(" (os error ").next().unwrap_or_default().to_ascii_lowercase();
             let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             noted.entry(name.to_owned()).or_insert(words);
             instead.into()

@@ -26,8 +26,12 @@ const WASI: &str = "wasm32-wasip1";
 const SIMD: &str = "-C target-feature=+simd128";
 /// A page has 1 GiB at most: a hostile file costs no more.
 const MAX_MEMORY: &str = "-C link-arg=--max-memory=1073741824";
-/// Bytes of the module, compressed by Zstandard.
-const MAX_MODULE_NBYTES: u64 = 700_000;
+/// The modules: the crate, what Cargo calls it, what the page calls it, and the bytes that it may
+/// have when Zstandard has compressed it.
+const MODULES: [(&str, &str, &str, u64); 2] = [
+    ("b2-web", "b2_web.wasm", "b2.wasm", 700_000),
+    ("b2-web-codec", "b2_web_codec.wasm", "codec.wasm", 110_000),
+];
 /// Where Debian has Chromium, and where machines of CI have Chrome.
 const BROWSERS: [&str; 2] = ["/usr/bin/chromium", "/usr/bin/google-chrome"];
 
@@ -84,18 +88,21 @@ fn build() -> Result<()> {
         let words = ["vite", "build", "--logLevel", "warn", "--mode", mode];
         workspace::run(web("npx").args(words))?;
     }
-    let mut module = cargo("build", BROWSER, &format!("{SIMD} {MAX_MEMORY}"));
-    workspace::run(module.args(["--profile", "web", "--package", "b2-web", "--lib"]))?;
-    let built = workspace::target().join(BROWSER).join("web/b2_web.wasm");
-    let placed = folder().join("dist/b2.wasm");
-    fs::copy(&built, &placed).at(built.display())?;
-    check_size(&placed)?;
-    fs::copy(&placed, folder().join("packages/reader/dist/b2.wasm")).at(placed.display())?;
+    for (package, built, placed, max_nbytes) in MODULES {
+        let mut module = cargo("build", BROWSER, &format!("{SIMD} {MAX_MEMORY}"));
+        workspace::run(module.args(["--profile", "web", "--package", package, "--lib"]))?;
+        let built = workspace::target().join(BROWSER).join("web").join(built);
+        let placed = folder().join("packages/reader/dist").join(placed);
+        fs::copy(&built, &placed).at(built.display())?;
+        check_size(&placed, max_nbytes)?;
+    }
+    let module = folder().join("packages/reader/dist/b2.wasm");
+    fs::copy(&module, folder().join("dist/b2.wasm")).at(module.display())?;
     workspace::run(web("node").args(["single.mjs", "dist", "dist/b2.html"]))
 }
 
 /// Tells the size of the module, and refuses one that has grown.
-fn check_size(module: &Path) -> Result<()> {
+fn check_size(module: &Path, max_nbytes: u64) -> Result<()> {
     let packed = module.with_extension("wasm.zst");
     let mut zstd = Command::new("zstd");
     zstd.args(["-19", "--quiet", "--force"]).arg(module).arg("-o").arg(&packed);
@@ -104,10 +111,11 @@ fn check_size(module: &Path) -> Result<()> {
         [module, &packed].map(|path| fs::metadata(path).map(|it| it.len()));
     let (nbytes, nbytes_packed) = (nbytes?, nbytes_packed?);
     workspace::remove(&packed)?;
-    println!("b2.wasm: {nbytes} bytes, {nbytes_packed} compressed by zstd -19");
-    match nbytes_packed <= MAX_MODULE_NBYTES {
+    let name = module.file_name().unwrap_or_default().display();
+    println!("{name}: {nbytes} bytes, {nbytes_packed} compressed by zstd -19");
+    match nbytes_packed <= max_nbytes {
         true => Ok(()),
-        false => fail(format!("the limit is {MAX_MODULE_NBYTES} bytes")),
+        false => fail(format!("the limit is {max_nbytes} bytes")),
     }
 }
 
@@ -127,6 +135,7 @@ fn test(images: Option<&Path>) -> Result<()> {
         "dot",
         "test/engine.test.mjs",
         "test/reader.test.mjs",
+        "test/codec.test.mjs",
     ]);
     match BROWSERS.into_iter().find(|browser| Path::new(browser).exists()) {
         Some(browser) => {

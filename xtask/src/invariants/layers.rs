@@ -43,6 +43,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("b2-plot", &["blosc-dtype"]),
     ("b2-view", &["b2-plot", "blosc-dtype"]),
     ("b2-web", &["b2-plot", "b2frame", "blosc-chunk", "blosc-data", "blosc-dtype", "blosc-io"]),
+    ("b2-web-codec", &["blosc-chunk"]),
     ("b2-program", &["blosc-dtype", "blosc-io"]),
     ("blpk", &["b2-program", "bloscpack", "blosc-chunk", "blosc-dtype", "blosc-io"]),
     (

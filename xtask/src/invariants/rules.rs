@@ -59,7 +59,7 @@ pub(super) fn no_unsafe(sources: &[Source]) -> Result<Vec<Finding>> {
 const PEER: &str = "fuzz/fuzz_targets/chunk_peer.rs";
 
 /// The crates with unsafe code, and the parts of the paths of its files.
-const UNSAFE_IN: [(&str, &[&str]); 10] = [
+const UNSAFE_IN: [(&str, &[&str]); 11] = [
     ("blosc-filters", &["/src/arch.rs", "/src/arch/"]),
     (
         "blosc-codecs",
@@ -80,6 +80,7 @@ const UNSAFE_IN: [(&str, &[&str]); 10] = [
     ("blosc-threads", &["/src/crew.rs"]),
     // Attributes for the linker's names, without an unsafe block.
     ("b2-web", &["/src/exports.rs", "/src/lib.rs"]),
+    ("b2-web-codec", &["/src/exports.rs", "/src/lib.rs"]),
     // Pointers and lengths from and to C, which no code can check.
     ("blosc-capi", &["/src/", "/tests/"]),
     ("libblosc", &["/src/", "/tests/"]),
@@ -133,10 +134,11 @@ pub(super) fn no_neutral_values(sources: &[Source]) -> Result<Vec<Finding>> {
 /// a session or a registration. The functions of the C libraries have no context: their settings
 /// and threads belong to the process. The functions of the page's module have no context either:
 /// one engine belongs to the module.
-const STATEFUL: [&str; 16] = [
+const STATEFUL: [&str; 17] = [
     "crates/b2-program/src/progress.rs",
     "crates/b2-program/src/signals.rs",
     "crates/b2-web/src/exports.rs",
+    "crates/b2-web-codec/src/exports.rs",
     "crates/blosc-capi/src/blosc1/kept.rs",
     "crates/blosc-capi/src/blosc1/settings.rs",
     "crates/blosc-capi/src/blosc2/calls.rs",

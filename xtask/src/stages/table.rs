@@ -131,7 +131,7 @@ pub(super) const STAGES: &[Stage] = &[
     stage(
         Change,
         "no default features",
-        "cargo check --workspace --lib --no-default-features --exclude b2-cli --exclude b2-web --exclude b2-program --exclude blosc-capi --exclude blpk --exclude libblosc --exclude libblosc2 --exclude xtask --exclude blosc-peers --exclude blosc-trials --quiet",
+        "cargo check --workspace --lib --no-default-features --exclude b2-cli --exclude b2-web --exclude b2-web-codec --exclude b2-program --exclude blosc-capi --exclude blpk --exclude libblosc --exclude libblosc2 --exclude xtask --exclude blosc-peers --exclude blosc-trials --quiet",
         Code,
         "dependents leave out codecs and threads",
     ),
@@ -310,7 +310,7 @@ pub(super) const STAGES: &[Stage] = &[
     stage(
         Night,
         "packages",
-        "cargo package --workspace --quiet --no-verify --allow-dirty --exclude b2-web --exclude blosc-capi --exclude libblosc --exclude libblosc2 --exclude blosc-peers --exclude blosc-testdata --exclude blosc-trials --exclude xtask",
+        "cargo package --workspace --quiet --no-verify --allow-dirty --exclude b2-web --exclude b2-web-codec --exclude blosc-capi --exclude libblosc --exclude libblosc2 --exclude blosc-peers --exclude blosc-testdata --exclude blosc-trials --exclude xtask",
         Code,
         "the crates can be published",
     ),

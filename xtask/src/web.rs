@@ -139,7 +139,11 @@ fn test(images: Option<&Path>) -> Result<()> {
     ]);
     match BROWSERS.into_iter().find(|browser| Path::new(browser).exists()) {
         Some(browser) => {
-            tests.arg("test/browser.test.mjs").env("CHROMIUM", browser);
+            let mut program = workspace::cargo();
+            program.args(["build", "--quiet", "--package", "b2-cli", "--features", "web"]);
+            workspace::run(&mut program)?;
+            tests.env("B2", workspace::target().join("debug/b2"));
+            tests.args(["test/browser.test.mjs", "test/view.test.mjs"]).env("CHROMIUM", browser);
         }
         None => println!("NOT RUN: the tests in a browser, which need Debian's package chromium"),
     }

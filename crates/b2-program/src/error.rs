@@ -94,6 +94,9 @@ pub enum Doing {
     /// Writing to standard output.
     #[error("writing to standard output")]
     Stdout,
+    /// Waiting for a browser.
+    #[error("serving on 127.0.0.1")]
+    Serve,
     /// Making a file or a folder.
     #[error("creating the file")]
     Create,

@@ -7,9 +7,18 @@ use clap::Args;
 /// Arguments of `b2 view`.
 #[derive(Args, Debug)]
 pub(crate) struct ViewArgs {
-    /// The file, the directory, or the value of a store to look at
-    #[arg(value_name = "FILE")]
-    pub(crate) file: PathBuf,
+    /// The file, the directory, or the value of a store to look at; several files with --web
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// Serve the page for web browsers and these files on 127.0.0.1, until Ctrl-C
+    #[arg(long, conflicts_with = "picture", help_heading = "Browser")]
+    pub(crate) web: bool,
+    /// The port of --web; 0 is any that is free
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "web", help_heading = "Browser")]
+    pub(crate) port: u16,
+    /// Print the addresses only: else the browser of the desktop opens the first
+    #[arg(long, requires = "web", help_heading = "Browser")]
+    pub(crate) no_browser: bool,
     /// Write the screen as it is after --keys to a PNG file, and end
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) picture: Option<PathBuf>,
@@ -54,6 +63,7 @@ Examples:
   b2 view run.b2z::/climate/field   one of them
   b2 view trades.bcolz              the columns of a table
   b2 view --picture chunks.png --keys c field.b2nd
+  b2 view --web field.b2nd run.b2z  in a web browser, also over SSH and in Jupyter
 
 Keys: q ends, ? shows all keys; arrows, PgUp, PgDn, g, G move, : goes to an index;
 Tab goes to the list and back, / searches a member; [ and ] step through the dimension

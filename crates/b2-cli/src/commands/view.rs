@@ -8,6 +8,7 @@
 
 mod picture;
 mod source;
+mod web;
 
 use std::io::{self, IsTerminal as _, Write as _};
 
@@ -38,7 +39,11 @@ use source::Input;
 
 /// Shows the input until the user ends.
 pub(crate) fn run(args: &ViewArgs, cx: &Context) -> Code {
-    let inputs = cx.input(&args.file);
+    if args.web {
+        return web::run(args, cx);
+    }
+    let [file] = &*args.files else { return cx.refuse(&message::ONE_FILE.error()) };
+    let inputs = cx.input(file);
     let Some(picture) = &args.picture else {
         return cx.run_on_inputs(inputs, |origin| view(cx, origin));
     };

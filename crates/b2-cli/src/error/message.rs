@@ -249,6 +249,18 @@ messages! {
     NEEDS_TERMINAL: Usage,
         "view needs a terminal for input and output",
         "`b2 show`, `b2 info` and `b2 list --tree` print the same";
+    ONE_FILE: Usage,
+        "the terminal shows one file",
+        "`b2 view --web FILE...` shows several in a browser";
+    NO_PAGE: Foreign,
+        "this build has no page for web browsers: it was made without the feature `web`",
+        "in a checkout: `cargo xtask web build`, then `cargo install --path crates/b2-cli --features web`";
+    WEB_FOLDER: Usage,
+        "a browser asks for files, and this is a folder",
+        "`b2 convert FOLDER FILE.b2z` makes one file of a folder";
+    WEB_FILES: Usage,
+        "--web takes files, and members of stores",
+        "name the whole file";
     HEADING: Usage,
         "this is {}";
     CHANGED_WHILE_READ: Data,

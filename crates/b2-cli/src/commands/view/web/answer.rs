@@ -1,0 +1,77 @@
+//! An answer: its status, its headers, and bytes.
+
+use std::{
+    fs::File,
+    io::{self, Read as _, Seek as _, SeekFrom, Write},
+};
+
+/// Bytes that an answer has.
+#[derive(Debug)]
+pub(super) enum Body {
+    Bytes(&'static [u8]),
+    /// A part of a file: where it begins, and its length.
+    Part(File, u64, u64),
+}
+
+/// What a browser gets.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) status: u16,
+    pub(super) headers: Vec<(&'static str, String)>,
+    pub(super) body: Body,
+}
+
+/// For all answers: no copy is kept, no other origin gets them, and the address stays a secret.
+const HEADERS: &str = "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n\
+                       Cross-Origin-Resource-Policy: same-origin\r\nReferrer-Policy: no-referrer\r\n";
+
+impl Answer {
+    pub(super) fn empty(status: u16) -> Self {
+        let headers = match status {
+            405 => vec![("Allow", "GET, HEAD".to_owned())],
+            _ => vec![],
+        };
+        Self { status, headers, body: Body::Bytes(&[]) }
+    }
+
+    pub(super) fn write(self, to: &mut impl Write, is_head: bool, goes_on: bool) -> io::Result<()> {
+        let nbytes = match &self.body {
+            Body::Bytes(bytes) => bytes.len() as u64,
+            Body::Part(_, _, nbytes) => *nbytes,
+        };
+        let mut head = format!("HTTP/1.1 {} {}\r\n{HEADERS}", self.status, reason(self.status));
+        for (name, value) in &self.headers {
+            head += &format!("{name}: {value}\r\n");
+        }
+        head += if goes_on { "" } else { "Connection: close\r\n" };
+        head += &format!("Content-Length: {nbytes}\r\n\r\n");
+        to.write_all(head.as_bytes())?;
+        match self.body {
+            _ if is_head => {}
+            Body::Bytes(bytes) => to.write_all(bytes)?,
+            Body::Part(mut file, at, nbytes) => {
+                file.seek(SeekFrom::Start(at))?;
+                // A file that was cut in between ends the connection: the browser sees that bytes
+                // are missing.
+                if io::copy(&mut file.take(nbytes), to)? < nbytes {
+                    return Err(io::ErrorKind::UnexpectedEof.into());
+                }
+            }
+        }
+        to.flush()
+    }
+}
+
+const fn reason(status: u16) -> &'static str {
+    match status {
+        200 => "OK",
+        206 => "Partial Content",
+        400 => "Bad Request",
+        403 => "Forbidden",
+        404 => "Not Found",
+        405 => "Method Not Allowed",
+        416 => "Range Not Satisfiable",
+        431 => "Request Header Fields Too Large",
+        _ => "Internal Server Error",
+    }
+}

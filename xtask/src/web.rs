@@ -136,6 +136,7 @@ fn test(images: Option<&Path>) -> Result<()> {
         "test/engine.test.mjs",
         "test/reader.test.mjs",
         "test/codec.test.mjs",
+        "test/fuzz.test.mjs",
     ]);
     match BROWSERS.into_iter().find(|browser| Path::new(browser).exists()) {
         Some(browser) => {

@@ -22,6 +22,17 @@ use crate::content::Content;
 use crate::error::{Error, Result};
 use crate::{Budget, typesize};
 
+/// The time; a module in a browser has no clock, and reading one there is a panic.
+fn now() -> Option<Instant> {
+    const HAS_CLOCK: bool = !cfg!(all(target_family = "wasm", target_os = "unknown"));
+    HAS_CLOCK.then(Instant::now)
+}
+
+/// The time since then; none without a clock, so that all settings are as fast.
+fn elapsed(start: Option<Instant>) -> Duration {
+    start.map_or(Duration::ZERO, |start| start.elapsed())
+}
+
 /// Bytes of data in a chunk of a trial.
 const CHUNK_NBYTES: u64 = 1 << 20;
 
@@ -212,13 +223,13 @@ impl Sample {
         let mut decoder = Decoder::new(dparams.clone());
         let (mut write, mut read, mut cbytes) = (Duration::MAX, Duration::MAX, 0);
         for _ in 0..rounds {
-            let start = Instant::now();
+            let start = now();
             let chunks: Result<Vec<_>, _> =
                 self.pieces.iter().map(|piece| encoder.encode(piece)).collect();
             let Ok(chunks) = chunks else { return Ok(None) };
-            write = write.min(start.elapsed());
+            write = write.min(elapsed(start));
             cbytes = chunks.iter().map(|chunk| chunk.len() as u64).sum();
-            let start = Instant::now();
+            let start = now();
             for (nchunk, (chunk, piece)) in chunks.iter().zip(&self.pieces).enumerate() {
                 let back = decoder
                     .decode(chunk)
@@ -227,7 +238,7 @@ impl Sample {
                     return Ok(None);
                 }
             }
-            read = read.min(start.elapsed());
+            read = read.min(elapsed(start));
         }
         let nbytes = self.nbytes();
         let per_second = |time: Duration| {

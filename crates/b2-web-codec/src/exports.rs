@@ -1,7 +1,7 @@
 //! The functions of the module: numbers go over the border, and two buffers for the rest.
 //!
-//! JavaScript takes room for a chunk ([`b2_input`]), writes it there, calls [`b2_decode`], and reads
-//! the output. The module imports nothing.
+//! JavaScript takes room for a chunk ([`b2_input`]), writes it there, calls [`b2_decode`], and
+//! reads the output. The module imports nothing.
 
 use std::cell::RefCell;
 

@@ -32,7 +32,7 @@ pub struct Engine {
 impl Engine {
     /// Answers a request, a text of JSON.
     pub fn call(&mut self, request: &[u8]) -> Answer {
-        match Request::of(request).and_then(|request| self.answer(request)) {
+        match Request::parse(request).and_then(|request| self.answer(request)) {
             Ok(answer) => answer,
             Err(fault) => Answer::Failed(fault.document()),
         }

@@ -83,7 +83,7 @@ impl Part {
         }
     }
 
-    fn of(value: Value) -> Option<Self> {
+    fn parse(value: Value) -> Option<Self> {
         match value.is_array() {
             true => pair(value).map(Self::Range),
             false => value.as_u64().map(Self::At),
@@ -92,10 +92,10 @@ impl Part {
 }
 
 impl Request {
-    pub(crate) fn of(bytes: &[u8]) -> Result<Self> {
+    pub(crate) fn parse(bytes: &[u8]) -> Result<Self> {
         let value = serde_json::from_slice(bytes)
             .map_err(|error| Fault::Request(format!("the request: {error}")))?;
-        let mut members = Members::of(value)?;
+        let mut members = Members::parse(value)?;
         let name = members.text("call")?;
         let request = match &*name {
             "file" => Self::File { name: members.text("name")? },
@@ -146,7 +146,7 @@ impl Request {
                 Self::Chunks { session, member, start, count }
             }
             "task" => {
-                let task = TaskRequest::of(members.need("task", Some)?)?;
+                let task = TaskRequest::parse(members.need("task", Some)?)?;
                 Self::Task { session, member, task }
             }
             _ => return Err(Fault::Request(format!("the request: nothing is called {name:?}"))),
@@ -155,13 +155,13 @@ impl Request {
 }
 
 impl TaskRequest {
-    fn of(value: Value) -> Result<Self> {
-        let mut members = Members::of(value)?;
+    fn parse(value: Value) -> Result<Self> {
+        let mut members = Members::parse(value)?;
         let kind = members.text("kind")?;
         let task = match &*kind {
-            "line" => Self::Line(Numbers::of(&mut members)?),
-            "map" => Self::Map(Numbers::of(&mut members)?),
-            "histogram" => Self::Histogram(Numbers::of(&mut members)?),
+            "line" => Self::Line(Numbers::take(&mut members)?),
+            "map" => Self::Map(Numbers::take(&mut members)?),
+            "histogram" => Self::Histogram(Numbers::take(&mut members)?),
             "stats" => Self::Stats,
             "verify" => Self::Verify,
             "filter" => Self::Filter { condition: members.text("condition")? },
@@ -171,7 +171,7 @@ impl TaskRequest {
                     "npy" => Some(ExportFormat::Npy),
                     _ => None,
                 })?;
-                Self::Export { format, part: members.list("part", Part::of)? }
+                Self::Export { format, part: members.list("part", Part::parse)? }
             }
             _ => return Err(Fault::Request(format!("the request: no task is a {kind:?}"))),
         };
@@ -180,10 +180,10 @@ impl TaskRequest {
 }
 
 impl Numbers {
-    fn of(members: &mut Members) -> Result<Self> {
+    fn take(members: &mut Members) -> Result<Self> {
         Ok(Self {
             column: members.may("column", text)?,
-            part: members.list("part", Part::of)?,
+            part: members.list("part", Part::parse)?,
             width: members.pixels("width")?,
             height: members.pixels("height")?,
         })
@@ -194,7 +194,7 @@ impl Numbers {
 struct Members(Map<String, Value>);
 
 impl Members {
-    fn of(value: Value) -> Result<Self> {
+    fn parse(value: Value) -> Result<Self> {
         match value {
             Value::Object(members) => Ok(Self(members)),
             _ => Err(Fault::request("the request: no object")),
@@ -290,7 +290,7 @@ mod tests {
             ),
         ];
         for (request, expected) in refused {
-            let Err(Fault::Request(text)) = Request::of(request.as_bytes()) else {
+            let Err(Fault::Request(text)) = Request::parse(request.as_bytes()) else {
                 panic!("{request} is taken");
             };
             assert!(text.contains(expected), "{request}: {text}");
@@ -299,7 +299,7 @@ mod tests {
 
     #[test]
     fn a_part_is_a_position_or_two() {
-        let of = |text: &str| Part::of(serde_json::from_str(text).unwrap());
+        let of = |text: &str| Part::parse(serde_json::from_str(text).unwrap());
         assert_eq!(of("3"), Some(Part::At(3)));
         assert_eq!(of("[3, 5]"), Some(Part::Range([3, 5])));
         assert_eq!([of("[3]"), of("-1"), of("null"), of("[1, 2, 3]")], [None; 4]);

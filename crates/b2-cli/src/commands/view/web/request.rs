@@ -45,7 +45,7 @@ impl Request {
                 return Ok(Some(Err(if head.limit() == 0 { 431 } else { 400 })));
             };
             if line.is_empty() {
-                return Ok(Some(Self::of(&lines).unwrap_or(Err(400))));
+                return Ok(Some(Self::parse(&lines).unwrap_or(Err(400))));
             }
             match str::from_utf8(line) {
                 Ok(line) if line.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\t')) => {
@@ -57,7 +57,7 @@ impl Request {
     }
 
     /// `None` if it is none; the status if this server has no answer to it.
-    fn of(lines: &[String]) -> Option<Result<Self, Refused>> {
+    fn parse(lines: &[String]) -> Option<Result<Self, Refused>> {
         let (first, headers) = lines.split_first()?;
         let mut words = first.split(' ');
         let (method, target, version) = (words.next()?, words.next()?, words.next()?);
@@ -80,7 +80,7 @@ impl Request {
             let value = value.trim_matches([' ', '\t']);
             match &*name.to_ascii_lowercase() {
                 "host" if host.replace(value.to_owned()).is_some() => return None,
-                "range" => range = Range::of(value),
+                "range" => range = Range::parse(value),
                 "connection" => goes_on &= !value.eq_ignore_ascii_case("close"),
                 // A body would be taken for the next request.
                 "transfer-encoding" => return None,
@@ -108,7 +108,7 @@ impl Request {
 
 impl Range {
     /// `None` for several ranges and for other units: all is the answer then.
-    fn of(value: &str) -> Option<Self> {
+    fn parse(value: &str) -> Option<Self> {
         let number = |text: &str| match text.bytes().all(|byte| byte.is_ascii_digit()) {
             true => text.parse::<u64>().ok(),
             false => None,
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn ranges_are_cut_to_the_file() {
-        let of = |text: &str| Range::of(text).and_then(|range| range.within(10));
+        let of = |text: &str| Range::parse(text).and_then(|range| range.within(10));
         let cases = [
             ("bytes=0-3", Some(0..4)),
             ("bytes=4-", Some(4..10)),
@@ -199,7 +199,7 @@ mod tests {
         }
         for text in ["bytes=3-2", "bytes=0-1,3-4", "bytes=+1-2", "items=0-1", "bytes=-", "bytes=a-"]
         {
-            assert_eq!(Range::of(text), None, "{text}");
+            assert_eq!(Range::parse(text), None, "{text}");
         }
     }
 

@@ -1,7 +1,7 @@
 //! Bit shuffle, 8 x 8 bits at a time.
 
-/// Transposes the bits of a multiple of eight items: bit `k` of byte `j` of item `i` goes to row `8
-/// * j + k`, to bit `i % 8` of byte `i / 8`.
+/// Transposes the bits of a multiple of eight items: bit `k` of byte `j` of item `i` goes to bit
+/// `i % 8` of byte `i / 8` in row `8 * j + k`.
 pub(in super::super) fn bitshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
     let row = src.len() / typesize / 8;
     for (tile, items) in src.chunks(TILE * 8 * typesize).enumerate() {

@@ -60,7 +60,7 @@ pub enum Error {
     Read {
         /// The name by which it was opened.
         location: String,
-        /// Column and rows, or what was opened.
+        /// Column and rows, or the opened location.
         what: String,
         /// The cause.
         cause: Box<dyn core::error::Error + Send + Sync>,

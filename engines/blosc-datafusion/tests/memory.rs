@@ -29,7 +29,7 @@ fn peak_nbytes() -> u64 {
     line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() << 10
 }
 
-/// The numbers of some rows, of which column `column` has a multiple.
+/// The numbers of some rows; column `column` has a multiple of them.
 fn items(rows: core::ops::Range<u64>, column: u64) -> Vec<u8> {
     rows.flat_map(|row| (row / 100 * (column + 1)).to_le_bytes()).collect()
 }

@@ -713,7 +713,7 @@ mod tests {
         // 256 KiB: 4096 bytes apart, all in one.
         assert_eq!((in_a_set(64, 4096), planes_at_once(8, 32768, 64)), (64, 64));
         assert_eq!(planes_at_once(8, 32768, 32), 32);
-        // 64 KiB, of which an eighth is 16 planes of 512 bytes.
+        // 64 KiB, an eighth of which is 16 planes of 512 bytes.
         assert_eq!(planes_at_once(4, 16384, 64), 16);
         // Three bytes.
         assert_eq!((in_a_set(24, 4095), planes_at_once(3, 32760, 64)), (1, 3));

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! Lines wait for the others of their byte in registers, if there are enough. Otherwise they wait
-//! at the positions of the rows (or, in the inverse, of the items), or in a buffer, if several
-//! strips are processed at a time or rows are not on cache lines.
+//! at the positions of the rows (or, in the inverse, of the items). They wait in a buffer if
+//! several strips are processed at a time or rows are not on cache lines.
 
 use core::arch::x86_64::*;
 

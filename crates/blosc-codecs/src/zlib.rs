@@ -6,7 +6,7 @@
 //! * *Decoder:* our own, made for streams whose decoded length is known (`inflate`, `inflate_fast`,
 //!   `codes`, `adler`). It answers `None` to any doubt, and then `zlib-rs` decides what is wrong.
 //!
-//! Figures, and what was tried: `docs/performance/zlib.md`.
+//! Figures, and failed attempts: `docs/performance/zlib.md`.
 
 #[allow(unsafe_code)]
 mod adler;

@@ -16,7 +16,7 @@
 //! | `dict` | dictionaries |
 //! | `fault` | what can be wrong |
 //!
-//! Figures, and what was tried: `docs/performance/zstd.md`.
+//! Figures, and failed attempts: `docs/performance/zstd.md`.
 
 mod bits;
 mod block;

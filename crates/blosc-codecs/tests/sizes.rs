@@ -77,7 +77,7 @@ fn blosclz_does_not_give_up_at_high_levels() {
     }
 }
 
-/// Counters of four bytes have many matches, none of which saves much.
+/// Counters of four bytes have many matches, but each saves little.
 #[test]
 fn blosclz_gives_up_what_hardly_pays_at_any_level() {
     let plain = set("ramp_u32");

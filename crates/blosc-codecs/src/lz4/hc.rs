@@ -7,9 +7,9 @@
 //!   `2^(clevel - 1)` links and takes the longest match that covers the position, which may begin
 //!   before it. *Lazy matching:* no match is written before the positions near its end were
 //!   searched for a longer one; up to three overlapping matches are weighed against each other.
-//! * *Runs.* Inside a run of one byte, each position is linked only to those with as much of their
-//!   run ahead ("pattern analysis" in LZ4HC), or a chain would be used up on matches that all end
-//!   where the shorter run ends.
+//! * *Runs.* Inside a run of one byte, each position is linked only to positions with as much of
+//!   their run ahead ("pattern analysis" in LZ4HC). Otherwise a chain would be exhausted by matches
+//!   that all end where the shorter run ends.
 //! * *Skip acceleration* after [`SearchParams::skip_trigger`] bytes without a match.
 //!
 //! All tuned numbers are in [`PARAMS`]. `docs/performance/lz4hc.md` has the reasons, and the

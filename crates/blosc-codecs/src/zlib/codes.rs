@@ -17,7 +17,7 @@
 pub(super) const LITERAL: u32 = 1 << 12;
 /// Neither a literal nor a length or distance: an invalid code, unless one of the following is set.
 pub(super) const SPECIAL: u32 = 1 << 15;
-/// The code goes on in a second table.
+/// The code continues in a second table.
 pub(super) const SECOND: u32 = 1 << 13;
 /// The end of the block.
 pub(super) const END: u32 = 1 << 14;

@@ -67,9 +67,10 @@ impl RunProbe {
         is_shorter.then_some(runs)
     }
 
-    /// Whether seven of eight bytes equal the byte before, two fifths of the changes return to the
-    /// byte before the last change, and four changes in a row seldom recur with the same bytes at
-    /// the same distances. Most other data are excluded within their first part.
+    /// Whether data are sparse: seven of eight bytes equal the byte before, and two fifths of the
+    /// changes return to the byte before the last change. Also, four changes in a row seldom recur
+    /// with the same bytes at the same distances. Most other data are excluded within their first
+    /// part.
     fn is_sparse(&mut self, src: &[u8]) -> bool {
         self.seen.clear();
         self.seen.resize(SLOTS, 0);
@@ -175,7 +176,7 @@ mod tests {
         RunProbe::new(5).encoder(src, &mut all).is_some()
     }
 
-    /// `nbytes` bytes, of which one in `rarity` is random and the others are 0.
+    /// `nbytes` bytes: one in `rarity` is random, and the others are 0.
     fn sparse(nbytes: usize, rarity: u32, rng: &mut XorShift32) -> Vec<u8> {
         let mut byte = || match rng.next_hi() % rarity {
             0 => rng.next_hi().to_le_bytes()[1],

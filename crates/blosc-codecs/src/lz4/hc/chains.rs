@@ -47,7 +47,7 @@ pub(super) struct Chains {
 }
 
 impl Chains {
-    /// Chains of which the first `depth` positions are tested.
+    /// Chains with a search depth of `depth` positions.
     pub(super) fn new(depth: usize, simd: Simd) -> Self {
         Self { heads: HashTable::new(), links: Box::new([0; LINKS]), depth, simd }
     }

@@ -236,7 +236,7 @@ pub enum Corrupt {
         /// The field.
         nbytes: i32,
     },
-    /// A block size (or number of VL-blocks) below 1 or beyond what the format allows.
+    /// A block size (or number of VL-blocks) below 1 or beyond the limit of the format.
     #[error("blocksize {blocksize} is outside 1..={max}")]
     Blocksize {
         /// The field.

@@ -39,7 +39,7 @@ struct Measured {
 const MIN_JOB_SECONDS: f64 = 30e-6;
 /// If several threads take longer, one alone is not tried: it could hardly be faster (seconds).
 const MAX_SINGLE_TRIAL_SECONDS: f64 = 400e-6;
-/// Number of first chunks of which the fastest counts: the first chunk has to wake threads and fill
+/// Number of first chunks; the fastest of them counts. The first chunk has to wake threads and fill
 /// caches, the next ones do not.
 const TRIAL_CHUNKS: u32 = 4;
 /// After this number of chunks the slower way is tried again, since data change.

@@ -28,7 +28,8 @@ use crate::special::Special;
 /// # Errors
 ///
 /// [`Error::Param`] if the run does not consist of whole items, a value is not as wide as the
-/// typesize, NaN items are neither 4 nor 8 bytes, or the target does not support these chunks.
+/// typesize, or NaN items are neither 4 nor 8 bytes; also if the target does not support these
+/// chunks.
 pub fn special_chunk(special: Special<'_>, nbytes: usize, params: &CParams) -> Result<Vec<u8>> {
     check(&special, nbytes, params)?;
     let whole = nbytes.is_multiple_of(params.typesize) && nbytes.is_multiple_of(stored(params));

@@ -50,7 +50,7 @@ pub fn get_nthreads() -> i16 {
     lock().nthreads
 }
 
-/// Sets the number of threads, and returns what it was.
+/// Sets the number of threads, and returns the former one.
 #[must_use]
 pub fn set_nthreads(nthreads: i16) -> i16 {
     if nthreads <= 0 {

@@ -150,7 +150,7 @@ impl Array {
             let place = usize::try_from(*nblock).ok().and_then(|n| mask.get_mut(n));
             *place.ok_or(FAILURE)? = false;
         }
-        // Functions of the client are told the number of the chunk by this field.
+        // Functions of the client read the number of the chunk from this field.
         // SAFETY: as above.
         unsafe { (*self.schunk).current_nchunk = nchunk.cast_signed() };
         // SAFETY: as above.

@@ -43,7 +43,7 @@ unsafe fn append(
     let mut chunk =
         CBytes::with_capacity(usize::try_from(room).unwrap_or(0)).ok_or(MEMORY_ALLOC)?;
     let nchunk = private.lock()?.nchunks().cast_signed();
-    // Functions of the client are told the number of the chunk by this field.
+    // Functions of the client read the number of the chunk from this field.
     // SAFETY: the caller promises it.
     unsafe { (*schunk).current_nchunk = nchunk };
     // A client may have put another context there.

@@ -42,7 +42,7 @@ pub(super) struct Match {
 }
 
 impl Match {
-    /// Whether the match is longer than its encoded form.
+    /// Whether the match is long enough to pay for its encoded form.
     pub(super) fn pays<S: Strategy>(&self) -> bool {
         let is_far = self.distance > MAX_NEAR;
         self.len >= if is_far { S::PARAMS.min_far_len } else { S::PARAMS.min_near_len }

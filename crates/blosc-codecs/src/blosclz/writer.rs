@@ -228,7 +228,7 @@ mod tests {
             };
             assert_eq!(found, Some(expected), "{at}, {earlier}");
         }
-        // Distances of zero, too far, and beyond the start; too little space.
+        // No byte before the first match byte, a distance that is too far, and too little space.
         let far = vec![0; 10_000];
         let push = |size, at, earlier| {
             write(&far, size, |writer| writer.push_item(&far, at, earlier).then_some(())).is_some()

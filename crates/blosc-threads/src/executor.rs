@@ -39,7 +39,7 @@ impl Executor {
         nthreads.map_or_else(Self::default, |n| Self::ours(Some(n)))
     }
 
-    /// As many threads as the process may use processors.
+    /// One thread for each processor that the process may use.
     #[must_use]
     pub fn auto() -> Self {
         if HAS_THREADS { Self::ours(None) } else { Self::default() }

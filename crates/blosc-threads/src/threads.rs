@@ -9,7 +9,7 @@ pub enum Threads {
     /// Only the caller's thread.
     #[default]
     One,
-    /// As many as the process may use processors.
+    /// One for each processor that the process may use.
     Auto,
     /// At most this number, including the caller's.
     N(NonZeroUsize),

@@ -102,7 +102,7 @@ pub fn set_blocksize(blocksize: usize) {
     lock().blocksize = i32::from_le_bytes([a, b, c, d]);
 }
 
-/// Sets when blocks are split.
+/// Sets the split mode.
 pub fn set_splitmode(splitmode: c_int) {
     lock().splitmode = splitmode;
 }

@@ -60,8 +60,8 @@ pub struct Replacement {
 }
 
 impl Replacement {
-    /// Makes a file beside `target`, to be written by its [`handle`](Self::handle). Links are
-    /// followed first, so that the file is replaced and not the link.
+    /// Makes a file beside `target`, to be written by its [`handle`](Self::handle). If a file may
+    /// be replaced, links are followed first, so that the file is replaced and not the link.
     ///
     /// # Errors
     ///
@@ -85,7 +85,7 @@ impl Replacement {
         options: ReplaceOptions,
         make: impl FnOnce(&Path, &OsStr, &Unfinished) -> io::Result<Temporary>,
     ) -> io::Result<Self> {
-        // A link is refused by the rename where nothing is replaced.
+        // If no file may be replaced, the rename refuses a link.
         let target = if options.replaces { resolve(target) } else { target.to_owned() };
         let name = target.file_name().ok_or(io::ErrorKind::InvalidInput)?;
         // Leftovers that cannot be removed are harmless.
@@ -126,13 +126,13 @@ impl Replacement {
         self.temporary.as_file().ok_or(io::ErrorKind::NotFound)?.try_clone()
     }
 
-    /// Whether it has to survive a loss of power.
+    /// Whether it must survive a loss of power.
     #[must_use]
     pub fn needs_sync(&self) -> bool {
         self.options.durability.needs_sync()
     }
 
-    /// The file; `None` where the successor is written in a folder.
+    /// The file; `None` if the successor is written in a folder.
     #[must_use]
     pub const fn as_file(&self) -> Option<&File> {
         self.temporary.as_file()

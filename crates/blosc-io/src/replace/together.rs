@@ -1,14 +1,14 @@
-//! Many files that are synced by one call.
+//! Syncing many files by one call.
 
 use std::fs::File;
 
-/// Files from which on their file system is synced as a whole. Each sync of a file waits for the
-/// disk; one of a file system also waits for what other programs have written there.
+/// The least number of files for which their whole file system is synced. Each sync of a file waits
+/// for the disk; a sync of the file system also waits for other programs' data.
 const MANY: usize = 32;
 
-/// Syncs the file system of many files that lie in one. `false` where they are few, or lie in
-/// several, or the system has no such call or does not report its errors: then nothing is known of
-/// them, and each is to be synced by itself.
+/// Syncs the common file system of many files. Returns `false` if the files are few or in several
+/// file systems, or if the system lacks the call or does not report its errors. The caller must
+/// then sync each file by itself.
 #[must_use]
 pub fn sync_many(files: &[&File]) -> bool {
     match files.first() {
@@ -25,8 +25,8 @@ fn is_in_one_system(files: &[&File]) -> bool {
     devices.next().flatten().is_some_and(|first| devices.all(|other| other == Some(first)))
 }
 
-/// Whether the file system was synced without an error since `file` was opened. Kernels before 5.8
-/// call a sync done that failed.
+/// Syncs the file system; returns whether it had no error since `file` was opened. Kernels before
+/// 5.8 report success for a failed sync.
 #[cfg(target_os = "linux")]
 fn sync_file_system(file: &File) -> bool {
     let name = rustix::system::uname();

@@ -1,7 +1,7 @@
 //! Read, write, append to and verify Bloscpack files (`.blp`).
 //!
-//! A `.blp` file is a sequence of Blosc 1 chunks with their digests, after a header, metadata (JSON)
-//! and a table of positions that leaves room for chunks to be appended:
+//! A `.blp` file is a sequence of Blosc 1 chunks with their digests. Before them stand a header,
+//! metadata (JSON) and a table of positions that leaves room for chunks to be appended:
 //!
 //! ```text
 //! | header | metadata | offsets, reserve | chunk 0 | digest 0 | chunk 1 | digest 1 | ...

@@ -8,8 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::cache::{Cache, Failure};
 use crate::pages::Key;
 
-/// Most runs of some work: after so many runs, other work may evict its pages as fast as they
-/// arrive.
+/// Most runs of some work: after these, other work may evict its pages as fast as they arrive.
 const MAX_RUNS: usize = 100;
 /// Most rounds of announcements: chunk heads, then blocks, then parts that only these reveal.
 const MAX_ANNOUNCEMENTS: usize = 4;

@@ -4,19 +4,18 @@
 //! to, and the header of a frame, which comes first, is known last: so a pipe gets a sequence of
 //! frames, each made in memory from [`FRAME_OF_PIPE_NBYTES`] bytes of data.
 
-mod ahead;
 pub(super) mod array;
 mod blp;
 mod chunk;
 mod lossy;
 mod metadata;
+mod params;
 
 use std::{
     fs::File,
     io::{self, Read, Seek, Write as _},
     path::Path,
     sync::Arc,
-    thread,
     time::Instant,
 };
 
@@ -24,11 +23,11 @@ use b2frame::{
     CompressOptions, FrameParams, FrameWriter, Totals, compress_slice, compress_stream, probe,
     probe::Kind,
 };
-use blosc_chunk::{CParams, CodecId, Dict, SplitMode, Target as Reader};
+use blosc_chunk::{CodecId, Target as Reader};
 use blosc_data::{
     content::Metadata,
     convert::{ORDER, check_dimensions, know_filters},
-    typesize::Evidence,
+    typesize::Guess,
 };
 use blosc_dtype::npy::{MAGIC, NpyHeader};
 use blosc_io::{FileStore, MemStore, ReadAt};
@@ -36,18 +35,13 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use crate::{
-    args::{
-        ChecksumChoice, CompressArgs, CompressedFormat, TuningArgs, Typesize,
-        compress::{Split, level_of},
-        convert::FORMATS,
-    },
+    args::{ChecksumChoice, CompressArgs, CompressedFormat, convert::FORMATS},
     console::Console,
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
     formats::msgpack_json,
     inputs::{Data, ObjectReader, Origin, origin, walk},
-    memory,
     metadata::tell_of_text,
     output::{
         Counts, Digest, Digesting, Naming, Outcome, Placement, Sink, Staged, StorePlace, Target,
@@ -56,7 +50,6 @@ use crate::{
     render::{Progress, harmless, path_text, size},
 };
 
-use ahead::Ahead;
 use lossy::Loss;
 
 /// Bytes of data in one frame of a sequence.
@@ -98,18 +91,14 @@ pub(crate) fn run(args: &CompressArgs, cx: &Context) -> Code {
         Ok(place) => place,
         Err(error) => return cx.refuse(&error),
     };
+    let mut guess = Guess::default();
     match (resolve(args, place.as_ref()), &place) {
         (Ok(asked), Some(place)) => cx.run_on_inputs(inputs, |origin| {
-            let data = (Data::open(origin, &args.output), None);
-            let done = compress_input(args, cx, (origin, data), &asked, Dest::Store(place));
+            let done = compress_input((args, cx), origin, &asked, &mut guess, Dest::Store(place));
             done.map_err(|error| error.of_output(Path::new(&place.name())))
         }),
-        (Ok(asked), None) => thread::scope(|scope| {
-            let ahead = Ahead::start(scope, args, &inputs.found);
-            cx.run_into_targets(inputs, &args.output, move |origin, targets| {
-                let data = ahead.open(origin, args);
-                compress_input(args, cx, (origin, data), &asked, Dest::Targets(targets))
-            })
+        (Ok(asked), None) => cx.run_into_targets(inputs, &args.output, |origin, targets| {
+            compress_input((args, cx), origin, &asked, &mut guess, Dest::Targets(targets))
         }),
         (Err(error), _) => cx.refuse(&error),
     }
@@ -240,14 +229,14 @@ fn resolve(args: &CompressArgs, place: Option<&StorePlace>) -> Result<Asked> {
 }
 
 fn compress_input(
-    args: &CompressArgs,
-    cx: &Context,
-    (origin, (data, found)): (&Origin, ahead::Opened),
+    (args, cx): (&CompressArgs, &Context),
+    origin: &Origin,
     asked: &Asked,
+    guess: &mut Guess,
     dest: Dest<'_, '_>,
 ) -> Result<()> {
     let start = Instant::now();
-    let data = data?;
+    let data = Data::open(origin, &args.output)?;
     tell_kind(args, cx, origin, &data);
     let &Asked { format: asked, ref metadata } = asked;
     let layout = array::layout(&args.tuning, asked, &data)?;
@@ -277,13 +266,14 @@ fn compress_input(
             (Target::File(station.path().to_owned()), Some(place), Some(station))
         }
     };
-    let (typesize, evidence) = typesize(&args.tuning, layout.as_ref(), origin, (&data, found));
-    let params = metadata.add_to(frame_params(&args.tuning, typesize, cx));
+    let (typesize, evidence) =
+        params::typesize(&args.tuning, layout.as_ref(), origin, &data, guess);
+    let params = metadata.add_to(params::frame_params(&args.tuning, typesize, cx));
     for layer in args.tuning.meta.iter().chain(&args.tuning.vlmeta) {
         let value = msgpack_json::to_json(&layer.content);
         tell_of_text(&cx.console, &origin.name(), &layer.name, &value);
     }
-    report_parameters(&params, format, evidence, origin, cx);
+    params::report(&params, format, evidence, origin, cx);
     let progress = Progress::new(&cx.console, &origin.name(), data.len());
     let work = Work { args, cx, origin, format, layout, params, loss, progress };
     let counts = match target.open(|| Sink::stdout(args.output.force))? {
@@ -334,93 +324,6 @@ fn has_suffix(origin: &Origin, suffix: &str) -> bool {
 fn is_array_of_objects(sample: &[u8]) -> bool {
     let header = sample.get(..sample.len().min(256)).unwrap_or_default();
     sample.starts_with(MAGIC) && header.windows(12).any(|part| part == b"'descr': '|O")
-}
-
-/// The size of the items, and where it comes from unless it was given.
-fn typesize(
-    tuning: &TuningArgs,
-    layout: Option<&NpyHeader>,
-    origin: &Origin,
-    (data, found): (&Data, Option<(u8, Evidence)>),
-) -> (usize, Option<&'static str>) {
-    match (tuning.typesize, layout, &tuning.dtype) {
-        (_, Some(layout), _) => (layout.dtype.itemsize(), None),
-        (Typesize::Bytes(typesize), None, _) => (typesize.into(), None),
-        (Typesize::Auto, None, Some(dtype)) => (dtype.itemsize(), None),
-        (Typesize::Auto, None, None) => {
-            let (typesize, evidence) = ahead::item_size(found, origin, data);
-            (typesize.into(), Some(evidence.text()))
-        }
-    }
-}
-
-/// The parameters of the frame to write, from the options and the data.
-fn frame_params(tuning: &TuningArgs, typesize: usize, cx: &Context) -> FrameParams {
-    let checksums = tuning.checksum.and_then(ChecksumChoice::seal).unwrap_or_default();
-    let params = FrameParams::new(cparams(tuning, typesize).registries(cx.registries()))
-        .checksums(checksums);
-    match tuning.chunk_size {
-        Some(size) => params.chunksize(memory::as_len(size.0)),
-        None => params.chunksize(CHUNK_NBYTES),
-    }
-}
-
-/// With `-v`: how the input is compressed, and why.
-fn report_parameters(
-    params: &FrameParams,
-    format: CompressedFormat,
-    evidence: Option<&str>,
-    origin: &Origin,
-    cx: &Context,
-) {
-    let chunks = match format {
-        CompressedFormat::B2frame | CompressedFormat::Blp => {
-            format!("chunks of {}", cx.console.units().size(params.chunksize as u64))
-        }
-        CompressedFormat::B2nd => "an array".to_owned(),
-        CompressedFormat::Chunk => "one chunk".to_owned(),
-    };
-    let cparams = &params.cparams;
-    cx.console.detail(&format!(
-        "{}: items of {}{}, {} -> {} level {}, {chunks}",
-        harmless(&origin.name()),
-        size::counted(cparams.typesize as u64, "byte"),
-        evidence.map(|text| format!(" ({text})")).unwrap_or_default(),
-        cparams.filters,
-        cparams.codec,
-        cparams.clevel
-    ));
-}
-
-/// Bytes of data in a chunk, by default.
-const CHUNK_NBYTES: usize = 1 << 20;
-
-/// The greatest dictionary that every reader takes (bytes).
-const MAX_DICT_NBYTES: usize = 32 << 10;
-
-fn cparams(tuning: &TuningArgs, typesize: usize) -> CParams {
-    let default = match tuning.target() {
-        _ if tuning.level.fast => CodecId::LZ4,
-        Reader::Blosc1_3 => CodecId::ZLIB,
-        _ => CodecId::ZSTD,
-    };
-    let (codec, meta) = tuning.codec.map_or((default, 0), |choice| (choice.id, choice.meta));
-    CParams::default()
-        .codec(codec)
-        .codec_meta(meta)
-        .clevel(level_of(tuning.level))
-        .typesize(typesize)
-        .filters(tuning.pipeline())
-        .blocksize(tuning.block_size.map(|size| memory::as_len(size.0)))
-        .special_values(!tuning.no_special)
-        .dict(if tuning.dict { Dict::Train { max: MAX_DICT_NBYTES } } else { Dict::None })
-        .target(tuning.target())
-        .split(match tuning.split {
-            Split::Always => SplitMode::Always,
-            Split::Never => SplitMode::Never,
-            Split::Auto => SplitMode::Auto,
-            Split::Forward => SplitMode::ForwardCompat,
-        })
 }
 
 /// One input on its way.

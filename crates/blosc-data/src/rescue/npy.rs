@@ -22,7 +22,7 @@ const PIECE: usize = 1 << 20;
 /// Rescues a `.npy` file.
 pub(super) fn run<C: Caller>(job: Job<'_>, caller: &mut C) -> Result<Report, C::Error> {
     let store = job.unread.file(job.path)?;
-    let rows = Rows::of(Arc::clone(&store))?.ok_or(Error::NothingRescued)?;
+    let rows = Rows::find(Arc::clone(&store))?.ok_or(Error::NothingRescued)?;
     let stored = store.len().map_err(Error::io(Doing::Read))?;
     write(&rows.file()?, rows.nbytes, stored, caller)?;
     let (nbytes, complete) = (rows.nbytes, rows.is_complete());
@@ -50,8 +50,8 @@ pub(super) fn run_archive<C: Caller>(job: Job<'_>, caller: &mut C) -> Result<Rep
             Ok(plain)
         });
         let rows = match &whole {
-            Ok(plain) => Rows::of(Arc::clone(plain))?,
-            Err(_) => there(&store, member).map_or(Ok(None), Rows::of)?,
+            Ok(plain) => Rows::find(Arc::clone(plain))?,
+            Err(_) => there(&store, member).map_or(Ok(None), Rows::find)?,
         };
         match (whole, rows) {
             (Ok(file), rows) => {
@@ -146,7 +146,7 @@ struct Rows {
 
 impl Rows {
     /// The rows of a file; `None` if there is none, or no array.
-    fn of(store: Arc<dyn ReadAt>) -> Result<Option<Self>> {
+    fn find(store: Arc<dyn ReadAt>) -> Result<Option<Self>> {
         let len = store.len().map_err(Error::io(Doing::Read))?;
         let mut head = vec![0; as_len(len).min(MAX_HEADER)];
         store.read_exact_at(0, &mut head).map_err(Error::io(Doing::Read))?;

@@ -14,6 +14,7 @@ import os
 import random
 import subprocess
 import sys
+import tempfile
 import zlib
 
 import capi_blosc
@@ -355,16 +356,17 @@ def main():
     parser.add_argument("--cases", type=int, default=2000)
     parser.add_argument("--case", type=int)
     parser.add_argument("--most", type=int, default=5)
-    parser.add_argument("--pool", default="/tmp/capi-pool.json")
     options = parser.parse_args()
     if options.worker:
         path, pool = options.worker
         with open(pool) as file:
             return worker(path, [bytes.fromhex(text) for text in json.load(file)])
     pool = make_pool(options.paths)
-    with open(options.pool, "w") as file:
-        json.dump([chunk.hex() for chunk in pool], file)
-    libraries = [Library(path, options.pool) for path in options.paths]
+    # Of this run alone: a process that starts again reads the same chunks.
+    file = tempfile.NamedTemporaryFile("w", suffix=".json")
+    json.dump([chunk.hex() for chunk in pool], file)
+    file.flush()
+    libraries = [Library(path, file.name) for path in options.paths]
     counts = collections.Counter()
     first = options.seed * 1_000_000_000
     cases = [options.case] if options.case is not None else range(options.cases)
@@ -384,6 +386,7 @@ def main():
         print(f"{name}: {count}")
     if nwrong:
         print(f"{nwrong} sequences differ; again with --seed {options.seed} --case N")
+    file.close()
     os._exit(bool(nwrong))
 
 

@@ -126,7 +126,6 @@ fn random(
     let mut command = venv::script(&clients.python, "capi_random.py");
     command.arg(&libraries.original.file).arg(&libraries.ours.file);
     command.args(["--seed", &seed.to_string(), "--cases", &cases.to_string()]);
-    command.arg("--pool").arg(clients.folder.join("pool.json"));
     if let Some(case) = case {
         command.args(["--case", &case.to_string()]);
     }

@@ -52,6 +52,7 @@ const CHECKS: &[Check] = &[
     Check { about: "functions have names that say something", run: names::vague_names },
     Check { about: "lines have at most 100 columns", run: names::long_lines },
     Check { about: "the words of docs/glossary.md", run: words::phrases },
+    Check { about: "comments begin with their subject", run: words::subjects },
     Check { about: "manual pages are those of docs/", run: |_| docs::stale() },
     Check { about: "testdata is listed and below 4 MB", run: |_| testdata() },
     Check { about: "lock files are up to date", run: |_| lock_files() },

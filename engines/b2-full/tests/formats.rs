@@ -15,14 +15,14 @@ fn b2(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_b2")).args(args).output().unwrap()
 }
 
-/// What a command that succeeds prints.
+/// The output of a command that succeeds.
 fn printed(args: &[&str]) -> Vec<u8> {
     let output = b2(args);
     assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
     output.stdout
 }
 
-/// What a command that fails says.
+/// The message of a command that fails.
 fn refused(args: &[&str]) -> String {
     let output = b2(args);
     assert!(!output.status.success(), "{args:?}");

@@ -45,9 +45,9 @@ pub enum Error {
     /// More data than the data set has room for.
     #[error("a chunk of {nbytes} bytes of data, of which {max_nbytes} are allowed")]
     TooLong {
-        /// What the chunk says.
+        /// The size in the chunk.
         nbytes: u64,
-        /// What is allowed.
+        /// The limit.
         max_nbytes: u64,
     },
     /// A stream of another filter that is damaged.

@@ -74,7 +74,7 @@ fn a_damaged_chunk_is_an_error_that_names_the_filter() {
     assert!(error.contains("32026"), "{error}");
 }
 
-/// What an example prints.
+/// The output of an example.
 fn printed(name: &str, argument: &str) -> String {
     let tests = std::env::current_exe().unwrap();
     let example = tests.ancestors().nth(2).unwrap().join("examples").join(name);

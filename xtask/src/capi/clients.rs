@@ -21,7 +21,7 @@ const PACKAGES: [&str; 6] = [
     "python3-tables-lib",
 ];
 
-/// What these need, where the machine does not have it.
+/// Packages that these need, where the machine lacks them.
 const NEEDED: [&str; 22] = [
     "libaec0",
     "libblas3",

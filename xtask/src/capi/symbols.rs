@@ -55,7 +55,7 @@ fn check_abi(libraries: &Libraries) -> Result<()> {
     }
 }
 
-/// What a library exports.
+/// The exported names of a library.
 pub(super) fn exported(file: &Path) -> Result<BTreeSet<String>> {
     let listed = workspace::output(Command::new("nm").args(["-D", "--defined-only"]).arg(file))?;
     let listed = String::from_utf8_lossy(&listed);

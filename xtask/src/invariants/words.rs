@@ -40,6 +40,12 @@ const PHRASES: &[(&str, &str)] = &[
     ("likewise", "say it again, or name the invariant"),
 ];
 
+/// A comment names its subject first, and begins with none of these.
+const PRONOUNS: [&str; 5] = ["What", "Who", "Whoever", "Those", "Such"];
+
+/// Lines that may begin so: texts of `--help`, most of them.
+const MAX_PRONOUNS: usize = 12;
+
 /// Files that quote the phrases.
 const QUOTING: [&str; 2] = ["docs/glossary.md", "xtask/src/invariants/words.rs"];
 
@@ -54,6 +60,25 @@ pub(super) fn phrases(sources: &[Source]) -> Result<Vec<Finding>> {
         }
     }
     Ok(findings)
+}
+
+/// Comments that begin with a pronoun in place of a noun, if they are too many.
+pub(super) fn subjects(sources: &[Source]) -> Result<Vec<Finding>> {
+    let mut findings: Vec<Finding> = Vec::new();
+    for Source { path, text, .. } in sources {
+        let lines = text.lines().enumerate().filter(|(_, line)| begins_with_pronoun(line));
+        findings.extend(lines.map(|(i, line)| format!("{path}:{}: {}", i + 1, line.trim())));
+    }
+    if findings.len() <= MAX_PRONOUNS {
+        findings.clear();
+    }
+    Ok(findings)
+}
+
+fn begins_with_pronoun(line: &str) -> bool {
+    let Some(comment) = line.trim_start().strip_prefix("//") else { return false };
+    let words = comment.trim_start_matches(['/', '!']).trim_start();
+    PRONOUNS.contains(&words.split(|c: char| !c.is_alphabetic()).next().unwrap_or_default())
 }
 
 fn documents() -> Result<Vec<(String, String)>> {
@@ -94,6 +119,14 @@ fn has_phrase(line: &str, phrase: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pronouns_are_found_at_the_start_of_comments() {
+        let found = ["    /// What it is.", "//! Those of it.", "// Such", "//Who"];
+        let others = ["/// Whatever", "/// The size. What", "let x = 1; // What", "What", "//"];
+        assert!(found.into_iter().all(begins_with_pronoun));
+        assert!(!others.into_iter().any(begins_with_pronoun));
+    }
 
     #[test]
     fn phrases_are_found_as_whole_words_in_any_case() {

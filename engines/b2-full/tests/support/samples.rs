@@ -27,7 +27,7 @@ pub(crate) const COMMANDS: [&[&str]; 12] = [
 /// Writes one of each kind.
 pub(crate) fn write(dir: &Path) {
     let numbers: Vec<u8> = (0..100_000_i64).flat_map(i64::to_le_bytes).collect();
-    // What does not compress, so that no file comes with its first bytes.
+    // Incompressible values: no file comes with its first bytes.
     let scatter = |n: i64| n.wrapping_mul(0x1e37_79b9_7f4a_7c15).to_le_bytes();
     let noise: Vec<u8> = (0..100_000_i64).flat_map(scatter).collect();
     let frame = to_cframe(&noise, &FrameParams::default().chunksize(100_000)).unwrap();
@@ -54,7 +54,7 @@ pub(crate) fn write(dir: &Path) {
     }
 }
 
-/// What the program did.
+/// The outcome of a run.
 pub(crate) struct Output {
     pub(crate) code: Option<i32>,
     pub(crate) stdout: Vec<u8>,

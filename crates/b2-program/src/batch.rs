@@ -16,8 +16,10 @@ use blosc_io::replace::{Carry, directory_of, sync_many};
 
 use crate::{Console, Held, Program, Staged};
 
-/// Outputs that wait at most, and as many are put in place meanwhile: each has an open file.
-const MAX_OUTPUTS: usize = if cfg!(target_os = "macos") { 64 } else { 400 };
+/// Outputs that wait at most.
+const MAX_OUTPUTS: usize = 400;
+/// Files that a run opens beside the outputs that wait.
+const OTHER_FILES: usize = 64;
 /// Bytes that wait at most: the disk is not idle meanwhile.
 const MAX_NBYTES: u64 = 16 << 20;
 /// Threads that sync.
@@ -27,6 +29,8 @@ const SYNCERS: usize = 8;
 #[derive(Debug)]
 pub struct Batch<P: Program> {
     waiting: Vec<Waiting<P>>,
+    /// The number of outputs that makes the batch full.
+    max_outputs: usize,
     nbytes: u64,
     settling: Settling<P>,
 }
@@ -70,8 +74,28 @@ impl<P: Program> Settling<P> {
 
 impl<P: Program> Default for Batch<P> {
     fn default() -> Self {
-        Self { waiting: vec![], nbytes: 0, settling: Settling::default() }
+        let max_outputs = max_outputs(max_open_files());
+        Self { waiting: vec![], max_outputs, nbytes: 0, settling: Settling::default() }
     }
+}
+
+/// The number of outputs that wait in a process that may open `nfiles`. Each has an open file, and as many are
+/// put in place meanwhile.
+fn max_outputs(nfiles: usize) -> usize {
+    (nfiles.saturating_sub(OTHER_FILES) / 2).clamp(1, MAX_OUTPUTS)
+}
+
+#[cfg(unix)]
+fn max_open_files() -> usize {
+    use rustix::process::{Resource, getrlimit};
+    getrlimit(Resource::Nofile)
+        .current
+        .map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX))
+}
+
+#[cfg(not(unix))]
+const fn max_open_files() -> usize {
+    512
 }
 
 impl<P: Program> Drop for Batch<P> {
@@ -105,7 +129,7 @@ impl<P: Program> Batch<P> {
 
     /// Whether it is time to [`settle`](Self::settle).
     pub fn is_full(&self) -> bool {
-        self.waiting.len() >= MAX_OUTPUTS || self.nbytes >= MAX_NBYTES
+        self.waiting.len() >= self.max_outputs || self.nbytes >= MAX_NBYTES
     }
 
     /// Starts to put all outputs in place. Those before have theirs then; the lines about them are
@@ -280,7 +304,8 @@ mod tests {
         for folder in ["a", "b"] {
             fs::create_dir(dir.path().join(folder)).unwrap();
         }
-        let noutputs = 2 * MAX_OUTPUTS + 1;
+        let max = batch.max_outputs;
+        let noutputs = 2 * max + 1;
         let mut failed = vec![];
         let mut fail = |input: &str, error| failed.push((input.to_owned(), error));
         for n in 0..noutputs {
@@ -293,7 +318,7 @@ mod tests {
                 assert!(!place(0).exists());
                 fs::write(place(7), "of another").unwrap();
             }
-            assert_eq!(batch.is_full(), (n + 1) % MAX_OUTPUTS == 0);
+            assert_eq!(batch.is_full(), (n + 1) % max == 0);
             if batch.is_full() {
                 batch.settle(&console, &mut fail).unwrap();
             }
@@ -307,6 +332,14 @@ mod tests {
         assert_eq!(fs::read_to_string(place(7)).unwrap(), "of another");
         let nfiles = |folder| fs::read_dir(dir.path().join(folder)).unwrap().count();
         assert_eq!(nfiles("a") + nfiles("b"), noutputs);
+    }
+
+    #[test]
+    fn as_many_outputs_wait_as_the_process_may_open() {
+        for (nfiles, noutputs) in [(0, 1), (66, 1), (100, 18), (256, 96), (1024, 400)] {
+            assert_eq!(max_outputs(nfiles), noutputs);
+            assert!(2 * noutputs + OTHER_FILES <= nfiles.max(OTHER_FILES + 2));
+        }
     }
 
     #[test]

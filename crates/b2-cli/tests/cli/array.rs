@@ -130,7 +130,7 @@ fn input_without_array_stays_bytes_or_is_refused() {
     hint: use --format b2frame to compress the bytes as they are
     ");
     snapshot!(dir.b2("c --format b2nd objects.npy"), @r"
-    exit 1
+    exit 4
     --- stdout
     --- stderr
     b2: objects.npy: the items of the .npy file are Python objects

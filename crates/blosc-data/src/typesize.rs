@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn samples_before_have_no_say() {
         let walks =
-            [2, 4, 8].map(|size| walk(4_000, |v| v.to_le_bytes().repeat(2)[..size].to_vec()));
+            [2, 4, 8].map(|size| walk(5_000, |v| v.to_le_bytes().repeat(2)[..size].to_vec()));
         let mut kept = Guess::default();
         for sample in walks.iter().chain(walks.iter().rev()) {
             for len in [1000, 100, 10_000] {

@@ -79,8 +79,8 @@ impl<P: Program> Default for Batch<P> {
     }
 }
 
-/// The number of outputs that wait in a process that may open `nfiles`. Each has an open file, and as many are
-/// put in place meanwhile.
+/// The number of outputs that wait in a process that may open `nfiles` files. Each has an open
+/// file, and as many are put in place meanwhile.
 fn max_outputs(nfiles: usize) -> usize {
     (nfiles.saturating_sub(OTHER_FILES) / 2).clamp(1, MAX_OUTPUTS)
 }

@@ -81,17 +81,16 @@ fn key(clevel: c_int, doshuffle: c_int, typesize: i32) -> Result<Key, c_int> {
     let shuffle = set.shuffle.unwrap_or(doshuffle);
     let now = settings::change(|now| {
         now.has_delta = set.delta.unwrap_or(now.has_delta);
-        if let Some(name) = &set.compressor {
-            now.compcode = match super::names::compcode(name) {
-                code @ 0..super::names::FIRST_PLUGIN => u8::try_from(code).unwrap_or(now.compcode),
-                _ => return Err(CODEC_SUPPORT),
-            };
-        }
+        let named = set.compressor.as_ref().map(|name| super::names::compcode(name));
+        let known = named.filter(|code| (0..super::names::FIRST_PLUGIN).contains(code));
+        let compcode = known.and_then(|code| u8::try_from(code).ok());
+        now.compcode = compcode.unwrap_or(now.compcode);
         now.blocksize = positive(set.blocksize, now.blocksize);
         let nthreads = positive(set.nthreads, now.nthreads.into());
         now.nthreads = i16::try_from(nthreads).unwrap_or(i16::MAX);
         now.splitmode = set.splitmode.and_then(Result::ok).unwrap_or(now.splitmode);
-        Ok(*now)
+        // The others stay set for later calls all the same.
+        if named.is_some() && known.is_none() { Err(CODEC_SUPPORT) } else { Ok(*now) }
     })?;
     let Settings { compcode, has_delta, nthreads, blocksize, splitmode } = now;
     let typesize = positive(set.typesize, typesize);
@@ -148,8 +147,8 @@ fn for_blosc1(params: CParams) -> CParams {
     if params.split == SplitMode::Always { params.split(SplitMode::ForwardCompat) } else { params }
 }
 
-fn decompressor() -> Arc<Context> {
-    let set = Variables::read().nthreads;
+/// The context of calls that read; `set` is the number of threads in the environment.
+fn decompressor(set: Option<i64>) -> Arc<Context> {
     let nthreads = set.and_then(|n| i16::try_from(n).ok()).filter(|n| *n > 0);
     let nthreads = settings::change(|now| {
         now.nthreads = nthreads.unwrap_or(now.nthreads);
@@ -174,7 +173,9 @@ pub unsafe fn decompress(
     (dest, destsize): (*mut c_void, i32),
 ) -> c_int {
     // SAFETY: the caller promises it.
-    unsafe { decompressor().decompress((src, srcsize), Room { dest, destsize }) }
+    unsafe {
+        decompressor(Variables::read().nthreads).decompress((src, srcsize), Room { dest, destsize })
+    }
 }
 
 /// Decompresses items; returns their number of bytes.
@@ -187,6 +188,7 @@ pub unsafe fn getitem(
     items: (c_int, c_int),
     (dest, destsize): (*mut c_void, i32),
 ) -> c_int {
+    // Items are read with the threads of earlier calls, as in C-Blosc2.
     // SAFETY: the caller promises it.
-    unsafe { decompressor().getitem((src, srcsize), items, Room { dest, destsize }) }
+    unsafe { decompressor(None).getitem((src, srcsize), items, Room { dest, destsize }) }
 }

@@ -44,7 +44,7 @@ impl Codec {
     ///
     /// # Errors
     ///
-    /// What is wrong with the chunk, in words.
+    /// The fault of the chunk, in words.
     pub fn decode(&mut self, chunk: &[u8]) -> Result<&[u8], String> {
         self.try_decode(chunk).map_err(|error| {
             let cause = error.source().map(|cause| format!(": {cause}"));
@@ -59,7 +59,7 @@ impl Codec {
             // The decoder says what the limit is, before anything is allocated.
             return self.decoder.decode(chunk).map(|data| self.data = data);
         }
-        // What an earlier chunk left is written over, and need not be cleared.
+        // Data of an earlier chunk are written over, and need not be cleared.
         self.data.resize(nbytes, 0);
         self.decoder.decode_into(chunk, &mut self.data).map(|_| ())
     }

@@ -91,7 +91,7 @@ impl Builtin {
     }
 }
 
-/// What goes forward; builds that only read leave it out.
+/// The forward direction; builds that only read leave it out.
 pub(crate) const fn if_written(forward: Direction) -> Direction {
     if cfg!(feature = "write") { forward } else { |_, _, _, _| Err(Error::ReadOnly) }
 }

@@ -13,7 +13,7 @@ pub(super) enum Body {
     Part(File, u64, u64),
 }
 
-/// What a browser gets.
+/// The answer to a browser.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) status: u16,

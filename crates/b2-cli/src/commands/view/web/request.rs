@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Read as _};
 /// Bytes of a head.
 const MAX_HEAD: u64 = 16 << 10;
 
-/// What a browser asks for.
+/// The request of a browser.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Request {
     /// The path, without what follows a question mark.

@@ -1,4 +1,4 @@
-//! What is at which path: the page, and the files that were named, by their numbers.
+//! The content of each path: the page, and the files that were named, by their numbers.
 //!
 //! Nothing of a path becomes a path of the machine.
 

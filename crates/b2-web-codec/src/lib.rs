@@ -1,5 +1,5 @@
-//! Chunks of Blosc 1 and Blosc2 as a codec of JavaScript: what stands between a chunk and the data
-//! of it, and no container.
+//! Chunks of Blosc 1 and Blosc2 as a codec of JavaScript: it decodes single chunks, and knows no
+//! containers.
 //!
 //! ```
 //! use b2_web_codec::Codec;

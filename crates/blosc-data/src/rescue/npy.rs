@@ -51,7 +51,7 @@ pub(super) fn run_archive<C: Caller>(job: Job<'_>, caller: &mut C) -> Result<Rep
         });
         let rows = match &whole {
             Ok(plain) => Rows::find(Arc::clone(plain))?,
-            Err(_) => there(&store, member).map_or(Ok(None), Rows::find)?,
+            Err(_) => stored_part(&store, member).map_or(Ok(None), Rows::find)?,
         };
         match (whole, rows) {
             (Ok(file), rows) => {
@@ -103,7 +103,7 @@ fn write<C: Caller>(
 }
 
 /// The bytes of a member that are there, if zip has not compressed them.
-fn there(store: &Arc<dyn ReadAt>, member: &ArchiveMember) -> Option<Arc<dyn ReadAt>> {
+fn stored_part(store: &Arc<dyn ReadAt>, member: &ArchiveMember) -> Option<Arc<dyn ReadAt>> {
     let left = store.len().ok()?.checked_sub(member.position)?;
     let nbytes = left.min(member.stored_nbytes);
     let window = Windowed::new(Arc::clone(store), member.position, nbytes).ok();
@@ -134,13 +134,13 @@ impl ReadAt for Headed {
     }
 }
 
-/// The whole rows of an array that are there: what the dimension that varies slowest counts.
+/// The whole rows of an array that are in the file; the slowest dimension counts them.
 struct Rows {
     store: Arc<dyn ReadAt>,
     header: NpyHeader,
     nrows: u64,
-    /// Rows that there were.
-    of: u64,
+    /// Rows by the header.
+    total: u64,
     nbytes: u64,
 }
 
@@ -157,25 +157,26 @@ impl Rows {
             if header.fortran_order { header.shape.last_mut() } else { header.shape.first_mut() };
         let Some(slowest) = slowest else {
             let (nrows, nbytes) = ((left >= itemsize).into(), itemsize);
-            let rows = Self { store, header, nrows, of: 1, nbytes };
+            let rows = Self { store, header, nrows, total: 1, nbytes };
             return Ok(Some(rows).filter(|rows| rows.nrows == 1));
         };
-        let of = core::mem::replace(slowest, 1);
+        let total = core::mem::replace(slowest, 1);
         let each = header.shape.iter().fold(itemsize, |all, len| all.saturating_mul(*len));
-        let nrows = left.checked_div(each).map_or(of, |nrows| nrows.min(of));
+        let nrows = left.checked_div(each).map_or(total, |nrows| nrows.min(total));
         let position = if header.fortran_order { header.shape.len() - 1 } else { 0 };
         header.shape[position] = nrows;
         let nbytes = nrows.saturating_mul(each);
-        Ok(Some(Self { store, header, nrows, of, nbytes }).filter(|it| it.nrows > 0 || it.of == 0))
+        let rows = Self { store, header, nrows, total, nbytes };
+        Ok(Some(rows).filter(|rows| rows.nrows > 0 || rows.total == 0))
     }
 
     fn is_complete(&self) -> bool {
-        self.nrows == self.of
+        self.nrows == self.total
     }
 
-    /// The words about what is lost.
+    /// The loss, in words.
     fn text(&self) -> String {
-        format!("cut: {} of {} rows are there", self.nrows, self.of)
+        format!("cut: {} of {} rows are there", self.nrows, self.total)
     }
 
     /// A `.npy` file of them.

@@ -47,7 +47,7 @@ const PAGE: &[Asset] = include!(concat!(env!("OUT_DIR"), "/page.rs"));
 /// Connections at a time: a browser has six.
 const MAX_CONNECTIONS: usize = 64;
 /// How long a browser may take for its next request, or to take an answer.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Serves until the user ends.
 pub(crate) fn run(args: &ViewArgs, cx: &Context) -> Code {
@@ -76,10 +76,10 @@ fn start(
     page: &'static [Asset],
     files: Vec<Served>,
 ) -> Result<(TcpListener, Site)> {
-    let failed = |error| Error::io(Doing::Serve)(error);
-    let site = Site::new(secret().map_err(failed)?, page, files);
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port)).map_err(failed)?;
-    let port = listener.local_addr().map_err(failed)?.port();
+    let site = Site::new(secret().map_err(Error::io(Doing::Serve))?, page, files);
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port));
+    let listener = listener.map_err(Error::io(Doing::Serve))?;
+    let port = listener.local_addr().map_err(Error::io(Doing::Serve))?.port();
     tell(cx, &site, port, env::var("SSH_CONNECTION").ok().as_deref())?;
     if !args.no_browser && has_screen() {
         let first = site.addresses(port).next().unwrap_or_default();
@@ -100,8 +100,8 @@ fn served(origin: &Origin) -> Result<Served> {
                 Part::Member(key) => Some(key.clone()),
                 Part::Offset(_) | Part::Nth(_) => return Err(message::WEB_FILES.error()),
             };
-            let file = std::fs::File::open(&**path).map_err(Error::io(Doing::Open))?;
-            drop(file);
+            // An unreadable file is told now, and not by an empty page.
+            let _readable = std::fs::File::open(&**path).map_err(Error::io(Doing::Open))?;
             Ok(Served::new(path.to_path_buf(), member))
         }
         _ => Err(message::WEB_FILES.error()),
@@ -130,14 +130,14 @@ fn tunnel(ssh: &str, port: u16) -> String {
     format!("on the machine of the browser: ssh -L {port}:127.0.0.1:{port}{at_port} {host}")
 }
 
-/// 128 bits that nobody can guess, as hexadecimal digits.
+/// A random number of 128 bits, as hexadecimal digits.
 fn secret() -> io::Result<String> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Whether a browser that is started here is one that the user sees.
+/// Whether the user sees a browser that this machine starts.
 fn has_screen() -> bool {
     let is_set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
     let is_near = !is_set("SSH_CONNECTION");
@@ -189,18 +189,18 @@ impl Drop for Taken {
 
 /// Answers the requests of a connection until one ends it.
 fn converse(stream: &TcpStream, site: &Site) -> io::Result<()> {
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(TIMEOUT))?;
+    stream.set_write_timeout(Some(TIMEOUT))?;
     stream.set_nodelay(true)?;
     let mut reader = BufReader::new(stream);
     while let Some(request) = Request::read(&mut reader)? {
-        let (answer, goes_on) = match &request {
-            Ok(request) => (site.answer(request), request.goes_on),
+        let (answer, keeps_alive) = match &request {
+            Ok(request) => (site.answer(request), request.keeps_alive),
             Err(status) => (answer::Answer::empty(*status), false),
         };
         let is_head = request.as_ref().is_ok_and(|request| request.is_head);
-        answer.write(&mut &*stream, is_head, goes_on)?;
-        if !goes_on {
+        answer.write(&mut &*stream, is_head, keeps_alive)?;
+        if !keeps_alive {
             break;
         }
     }

@@ -34,7 +34,12 @@ impl Answer {
         Self { status, headers, body: Body::Bytes(&[]) }
     }
 
-    pub(super) fn write(self, to: &mut impl Write, is_head: bool, goes_on: bool) -> io::Result<()> {
+    pub(super) fn write(
+        self,
+        to: &mut impl Write,
+        is_head: bool,
+        keeps_alive: bool,
+    ) -> io::Result<()> {
         let nbytes = match &self.body {
             Body::Bytes(bytes) => bytes.len() as u64,
             Body::Part(_, _, nbytes) => *nbytes,
@@ -43,7 +48,7 @@ impl Answer {
         for (name, value) in &self.headers {
             head += &format!("{name}: {value}\r\n");
         }
-        head += if goes_on { "" } else { "Connection: close\r\n" };
+        head += if keeps_alive { "" } else { "Connection: close\r\n" };
         head += &format!("Content-Length: {nbytes}\r\n\r\n");
         to.write_all(head.as_bytes())?;
         match self.body {

@@ -15,7 +15,7 @@ pub(super) struct Request {
     pub(super) host: String,
     pub(super) range: Option<Range>,
     /// Whether the connection stays open.
-    pub(super) goes_on: bool,
+    pub(super) keeps_alive: bool,
 }
 
 /// One range of bytes.
@@ -69,7 +69,7 @@ impl Request {
             "HEAD" => true,
             _ => return Some(Err(405)),
         };
-        let (mut host, mut range, mut goes_on) = (None, None, true);
+        let (mut host, mut range, mut keeps_alive) = (None, None, true);
         for header in headers {
             let (name, value) = header.split_once(':')?;
             if name.is_empty()
@@ -81,7 +81,7 @@ impl Request {
             match &*name.to_ascii_lowercase() {
                 "host" if host.replace(value.to_owned()).is_some() => return None,
                 "range" => range = Range::parse(value),
-                "connection" => goes_on &= !value.eq_ignore_ascii_case("close"),
+                "connection" => keeps_alive &= !value.eq_ignore_ascii_case("close"),
                 // A body would be taken for the next request.
                 "transfer-encoding" => return None,
                 "content-length" if value != "0" => return None,
@@ -89,7 +89,7 @@ impl Request {
             }
         }
         let path = target.split_once('?').map_or(target, |(path, _)| path).to_owned();
-        Some(Ok(Self { path, is_head, host: host?, range, goes_on }))
+        Some(Ok(Self { path, is_head, host: host?, range, keeps_alive }))
     }
 
     /// Whether the browser was sent to this machine by a name of this machine: any other name was
@@ -153,7 +153,7 @@ mod tests {
             is_head: false,
             host: "127.0.0.1:80".to_owned(),
             range: Some(Range::From(3, Some(9))),
-            goes_on: false,
+            keeps_alive: false,
         };
         assert_eq!(read(text), Some(Ok(expected)));
         assert_eq!(read(""), None);

@@ -29,8 +29,8 @@ export class Client {
   private place?: Place;
   private ready!: Promise<Answer>;
   session = 0;
-  /** Called when the worker was lost and made anew. */
-  onTrap: (message: string) => void = () => undefined;
+  /** Called when the worker was lost and made anew: whether what was open is open again. */
+  onTrap: (message: string, isOpen: boolean) => void = () => undefined;
 
   constructor() { this.start(); }
 
@@ -56,9 +56,12 @@ export class Client {
     this.worker.terminate();
     for (const { reject } of this.waiting.values()) reject(new Error(message));
     this.waiting.clear();
+    // A file that stops the engine while it is opened would do so for ever.
+    const { place } = this;
+    this.place = undefined;
     this.start();
-    const again = this.place ? this.open(this.place).then(() => undefined, () => undefined) : Promise.resolve();
-    void again.then(() => this.onTrap(message));
+    const again = place ? this.open(place) : this.ready.then(() => { throw new Error(message); });
+    void again.then(() => true, () => false).then((isOpen) => this.onTrap(message, isOpen));
   }
 
   private post(message: Omit<ToWorker, 'n'>): Promise<Answer> {
@@ -71,8 +74,8 @@ export class Client {
 
   async open(place: Place): Promise<Answer> {
     await this.ready;
-    this.place = place;
     const about = await this.post({ open: place });
+    this.place = place;
     this.session = about.session;
     return about;
   }

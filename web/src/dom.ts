@@ -20,8 +20,13 @@ export function at<T extends HTMLElement>(id: string): T {
 
 export const button = (text: string, onclick: () => void): HTMLButtonElement => el('button', { type: 'button', textContent: text, onclick });
 
+const MAX_MESSAGE = 400;
+
+/** The ends of a message: it may hold a name of any length out of the file. */
+export const short = (text: string): string => text.length <= MAX_MESSAGE ? text : `${text.slice(0, MAX_MESSAGE / 2)} ... ${text.slice(-MAX_MESSAGE / 2)}`;
+
 /** A failure, in the place of what it concerns. */
-export const failure = (error: unknown): HTMLElement => el('p', { className: 'error', role: 'alert', textContent: (error as Error).message });
+export const failure = (error: unknown): HTMLElement => el('p', { className: 'error', role: 'alert', textContent: short((error as Error).message) });
 
 /** A field for a number, with its name before it. */
 export function number(name: string, value: number, max: number, change: (value: number) => void): HTMLElement {

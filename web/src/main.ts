@@ -1,7 +1,7 @@
 // The page: what is open, the tree, and the panes of what was chosen.
 import type { Answer } from './engine.js';
 import { Client } from './client';
-import { at, button, el, failure, size, table } from './dom';
+import { at, button, el, failure, short, size, table } from './dom';
 import { FIRST, read, write, type View } from './state';
 import type { Place } from './worker';
 import { values } from './values';
@@ -47,7 +47,7 @@ const status = (text: string, isError = false) => {
   at('status').classList.toggle('error', isError);
 };
 
-const fail = (error: unknown) => status((error as Error).message, true);
+const fail = (error: unknown) => status(short((error as Error).message), true);
 
 /** A pane has one failure at most: the last one. */
 function failIn(room: HTMLElement, error: unknown): void {
@@ -59,7 +59,7 @@ async function open(place: Place, first: View): Promise<void> {
   work.abort();
   client?.end();
   client = new Client();
-  client.onTrap = (message) => status(`the file has stopped the engine (${message}); it was started anew, and the file is open again`, true);
+  client.onTrap = (message, isOpen) => status(`the file has stopped the engine (${short(message)}); it was started anew, and the file ${isOpen ? 'is open again' : 'stays closed: `b2 verify` says more of it'}`, true);
   status('opening ...');
   try {
     whole = await client.open(place);
@@ -204,9 +204,11 @@ function keys(event: KeyboardEvent): void {
 
 function listen(): void {
   const [file, folder, address] = ['file', 'folder', 'url'].map((id) => at<HTMLInputElement>(id)) as [HTMLInputElement, HTMLInputElement, HTMLInputElement];
-  file.onchange = () => { if (file.files?.[0]) void open({ file: file.files[0] }, FIRST); };
+  // Without a value the same file can be chosen again: it may have been mended.
+  const taken = (input: HTMLInputElement) => { const all = [...input.files ?? []]; input.value = ''; return all; };
+  file.onchange = () => { const [chosen] = taken(file); if (chosen) void open({ file: chosen }, FIRST); };
   folder.onchange = () => {
-    const all = [...folder.files ?? []];
+    const all = taken(folder);
     const name = all[0]?.webkitRelativePath.split('/')[0] ?? 'folder';
     void open({ files: all.map((one) => [one.webkitRelativePath.replace(/^[^/]*\//, ''), one]), name }, FIRST);
   };

@@ -199,6 +199,41 @@ test('a trap costs a worker, and the file is open again', async () => {
   await page.close();
 });
 
+/** A module with the exports of ours; each call of it is a trap. */
+const TRAPS = Uint8Array.from([
+  0, 0x61, 0x73, 0x6d, 1, 0, 0, 0,
+  1, 10, 2, 0x60, 1, 0x7f, 1, 0x7f, 0x60, 0, 1, 0x7f, // types: i32 -> i32, () -> i32
+  3, 3, 2, 0, 1, // two functions
+  5, 3, 1, 0, 1, // a page of memory
+  7, 68, 6, ...exported('memory', 2, 0), ...exported('b2_input', 0, 0), ...exported('b2_output', 0, 1), ...exported('b2_output_len', 0, 1), ...exported('b2_call', 0, 1), ...exported('b2_add', 0, 1),
+  10, 10, 2, 4, 0, 0x41, 0, 0x0b, 3, 0, 0, 0x0b, // the first gives 0, the second is `unreachable`
+]);
+
+function exported(name, kind, index) { return [name.length, ...Buffer.from(name), kind, index]; }
+
+test('a file that stops the engine while it opens is told once, and the next file opens', async () => {
+  const { page } = await opened();
+  let nloads = 0;
+  await page.route('**/b2.wasm', (route) => (nloads += 1) === 1 ? route.fulfill({ contentType: 'application/wasm', body: Buffer.from(TRAPS) }) : route.continue());
+  await page.setInputFiles('#file', `${samples}/frames/nd-full.b2nd`);
+  await status(page, /has stopped the engine \(unreachable\).*stays closed/);
+  assert.equal(nloads, 2);
+  await page.setInputFiles('#file', `${samples}/frames/nd-full.b2nd`);
+  await status(page, /nd-full.b2nd: open,/);
+  await page.close();
+});
+
+test('a message has an end, whatever name is in it', async () => {
+  const { page } = await opened();
+  await page.setInputFiles('#file', `${samples}/stores/tree-basic.b2z`);
+  await status(page, /: open,/);
+  await page.evaluate(() => { location.hash = `member=/${'n'.repeat(5000)}`; });
+  await status(page, /nnnn/);
+  const { length } = await page.locator('#status').textContent();
+  assert(length < 500, `${length} characters`);
+  await page.close();
+});
+
 function npy() {
   const text = "{'descr': '|u1', 'fortran_order': False, 'shape': (3,), }".padEnd(117) + '\n';
   return Buffer.concat([Buffer.from('\x93NUMPY\x01\x00\x76\x00', 'latin1'), Buffer.from(text), Buffer.from([1, 2, 3])]);

@@ -149,7 +149,9 @@ fn test(images: Option<&Path>) -> Result<()> {
             program.args(["--features", "b2-cli/web"]);
             workspace::run(&mut program)?;
             tests.env("B2", workspace::target().join("debug/b2"));
-            tests.args(["test/browser.test.mjs", "test/view.test.mjs"]).env("CHROMIUM", browser);
+            tests
+                .args(["test/browser.test.mjs", "test/view.test.mjs", "test/rounds.test.mjs"])
+                .env("CHROMIUM", browser);
         }
         None => println!("NOT RUN: the tests in a browser, which need Debian's package chromium"),
     }

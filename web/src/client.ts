@@ -1,5 +1,6 @@
 // The page's end of the worker.
 import type { Answer } from './engine.js';
+import { Tasks } from './tasks.js';
 import type { FromWorker, Place, ToWorker } from './worker';
 
 interface Waiting { resolve(value: Answer): void; reject(error: Error): void }
@@ -29,6 +30,7 @@ export class Client {
   private place?: Place;
   private ready!: Promise<Answer>;
   session = 0;
+  readonly tasks = new Tasks((call, more) => this.ask(call, more));
   /** Called when the worker was lost and made anew: whether what was open is open again. */
   onTrap: (message: string, isOpen: boolean) => void = () => undefined;
 
@@ -85,21 +87,4 @@ export class Client {
   }
 
   end(): void { this.worker.terminate(); }
-
-  /** Runs a task to its end, or until it is cancelled: false then. */
-  async run(member: string, task: object, onProgress: (done: number, total: number) => void, signal: AbortSignal, onBytes: (bytes: Uint8Array<ArrayBuffer>) => void = () => undefined): Promise<boolean> {
-    let { done, total } = await this.ask('task', { member, task });
-    while (done < total) {
-      if (signal.aborted) return false;
-      onProgress(done, total);
-      const answer = await this.ask('next');
-      if (answer instanceof Uint8Array) {
-        onBytes(answer as Uint8Array<ArrayBuffer>);
-        done += 1;
-      } else {
-        ({ done, total } = answer);
-      }
-    }
-    return !signal.aborted;
-  }
 }

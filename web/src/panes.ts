@@ -1,6 +1,7 @@
 // Chunks, statistics, verification, export.
 import type { Answer } from './engine.js';
 import type { Shown } from './main';
+import type { Running } from './tasks.js';
 import { button, el, save, size, table } from './dom';
 
 const NCHUNKS = 1024;
@@ -9,7 +10,7 @@ const NCHUNKS = 1024;
 const shade = ([nbytes, cbytes]: [number, number]) => Math.max(0, Math.min(7, Math.round(Math.log2(nbytes / Math.max(1, cbytes)))));
 
 export async function chunks({ client, about, view, room, signal, fail }: Shown): Promise<void> {
-  const map = el('div', { className: 'chunks', role: 'img', 'aria-label': 'chunks, coloured by how well they are compressed' });
+  const map = el('div', { className: 'chunks wide', role: 'img', 'aria-label': 'chunks, coloured by how well they are compressed' });
   const told = el('p', { role: 'status' });
   const legend = el('p', { className: 'legend' }, 'ratio ', ...Array.from({ length: 8 }, (_, n) => el('span', { className: `chunk r${n}`, textContent: String(2 ** n), title: `${2 ** n} times smaller` })), ' ', el('span', { className: 'chunk bad', textContent: 'unreadable' }));
   room.append(told, legend, map);
@@ -32,38 +33,39 @@ export async function chunks({ client, about, view, room, signal, fail }: Shown)
 }
 
 /** Runs a task with a bar and a button that ends it. */
-async function withBar({ client, view, room, signal }: Shown, task: object, onBytes?: (bytes: Uint8Array<ArrayBuffer>) => void): Promise<boolean> {
+export async function withBar({ client, view, room, signal }: Shown, task: object, how: Pick<Running, 'ending' | 'onBytes'> = {}): Promise<[isDone: boolean, found: Answer]> {
   const bar = el('progress', { max: 1, value: 0, 'aria-label': 'progress' });
   const stop = new AbortController();
   signal.addEventListener('abort', () => stop.abort());
-  const line = el('p', { className: 'bar' }, bar, ' ', button('cancel', () => stop.abort()));
+  const cancel = button('cancel', () => stop.abort());
+  // Escape presses it.
+  cancel.className = 'cancel';
+  const line = el('p', { className: 'bar' }, bar, ' ', cancel);
   room.append(line);
   try {
-    return await client.run(view.member, task, (done, total) => { bar.max = total; bar.value = done; }, stop.signal, onBytes);
+    return await client.tasks.run(view.member, task, { ...how, signal: stop.signal, onProgress: (done, total) => { bar.max = total; bar.value = done; } });
   } finally {
     line.remove();
   }
 }
 
 export async function stats(shown: Shown): Promise<void> {
-  const { client, room } = shown;
-  const isDone = await withBar(shown, { kind: 'stats' });
-  if (shown.signal.aborted) return;
-  const found: Answer[] = await client.ask('found');
+  const { room } = shown;
+  const [isDone, found] = await withBar(shown, { kind: 'stats' }, { ending: { call: 'found' } });
+  if (shown.signal.aborted || !found) return;
   const text = (value: Answer) => value === null || value === undefined ? '' : String(value);
   const names = ['least', 'largest', 'mean', 'deviation', 'nulls', 'NaN', 'infinite', 'zeros'];
   const row = (of: Answer) => [of.min, of.max, of.mean, of.std, of.nulls, of.nan, of.inf, of.zeros].map(text);
   if (!isDone) room.append(el('p', { className: 'error', textContent: 'cancelled: these are the values that were looked at' }));
-  room.append(el('div', { className: 'grid' }, table(names, found.map(row), found.map((of) => of.name ?? of.dtype))));
+  room.append(el('div', { className: 'grid' }, table(names, found.map(row), found.map((of: Answer) => of.name ?? of.dtype))));
 }
 
 export function verified(shown: Shown): void {
-  const { client, room, fail } = shown;
+  const { room, fail } = shown;
   const run = async () => {
     room.replaceChildren();
-    const isDone = await withBar(shown, { kind: 'verify' });
-    if (shown.signal.aborted) return;
-    const found = await client.ask('found');
+    const [isDone, found] = await withBar(shown, { kind: 'verify' }, { ending: { call: 'found' } });
+    if (shown.signal.aborted || !found) return;
     const verdict = found.nfaults ? `${found.nfaults} faults` : isDone ? 'sound: all of it was decoded' : 'cancelled: no fault so far';
     room.append(el('p', { className: found.nfaults ? 'error' : 'sound', role: 'status', textContent: verdict }));
     const place = (fault: Answer) => fault.chunk === undefined ? fault.place : `${fault.place}, chunk ${fault.chunk}`;
@@ -86,11 +88,12 @@ export function exported(shown: Shown): void {
   const run = async (format: string, part: number[]) => {
     const pieces: BlobPart[] = [];
     let nbytes = 0;
-    const isDone = await withBar(shown, { kind: 'export', format, part }, (bytes) => {
+    const onBytes = (bytes: Uint8Array<ArrayBuffer>) => {
       nbytes += bytes.length;
       if (nbytes > MAX_EXPORT) throw new Error('more than 1 GiB: take `b2 convert`, or a part');
       pieces.push(bytes);
-    });
+    };
+    const [isDone] = await withBar(shown, { kind: 'export', format, part }, { onBytes });
     if (isDone) save(`${name}.${format}`, pieces, format === 'csv' ? 'text/csv' : 'application/octet-stream');
   };
   const offer = (text: string, format: string, part: number[]) => el('p', {}, button(text, () => void run(format, part).catch(fail)));

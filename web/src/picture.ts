@@ -1,10 +1,12 @@
 // Pictures that the engine draws: zooming asks for another part, and no number comes here.
 import type { Shown } from './main';
 import { button, el, number, save } from './dom';
+import { withBar } from './panes';
 
 type Range = [number, number];
 
-export async function picture({ client, about, view, room, change, signal }: Shown): Promise<void> {
+export async function picture(shown: Shown): Promise<void> {
+  const { about, view, room, change, signal } = shown;
   const isTable = about.kind === 'table';
   const shape: number[] = isTable ? [about.nrows] : about.shape;
   const fields: string[] = isTable ? about.columns.map((column: { name: string }) => column.name) : about.fields;
@@ -40,13 +42,9 @@ export async function picture({ client, about, view, room, change, signal }: Sho
   const width = Math.max(320, Math.min(1400, room.clientWidth || 900));
   const height = Math.round(Math.max(280, width * 0.6));
   const task = { kind, column: field || null, part: [...fixed, ...view.part.length ? part : []], width, height };
-  const stop = new AbortController();
-  signal.addEventListener('abort', () => stop.abort());
-  const cancel = button('cancel', () => stop.abort());
-  const isDone = await client.run(view.member, task, (done, total) => told.replaceChildren(`${Math.floor(100 * done / total)} % `, cancel), stop.signal);
-  if (signal.aborted) return;
+  const [isDone, png] = await withBar(shown, task, { ending: { call: 'picture', width, height } });
+  if (signal.aborted || !png) return;
   told.textContent = isDone ? '' : 'cancelled: this is a part of the values';
-  const png: Uint8Array<ArrayBuffer> = await client.ask('picture', { width, height });
   const url = URL.createObjectURL(new Blob([png], { type: 'image/png' }));
   const image = el('img', { src: url, alt: `${kind} of ${view.member || about.name}`, width, height });
   image.onload = () => URL.revokeObjectURL(url);

@@ -1,8 +1,9 @@
 // For programmers: arrays, tables and stores of the Blosc family, read in parts, in browsers and in Node.
 import { DataError, Engine, type Answer, type Part, type Source } from './engine.js';
 import { FileSource, FolderSource, UrlSource } from './sources.js';
+import { Tasks, type Running, type TaskOptions } from './tasks.js';
 
-export { DataError };
+export { DataError, type TaskOptions };
 
 /** Anything that gives parts of a file. */
 export interface Reader { readonly length: number; read(start: number, end: number): Promise<Uint8Array> }
@@ -23,7 +24,6 @@ export interface OpenOptions {
 }
 
 export interface Report { ok: boolean; nfaults: number; nchunks: number; faults: { place: string; message: string; chunk?: number }[]; notes: string[] }
-export interface TaskOptions { signal?: AbortSignal; onProgress?: (done: number, total: number) => void }
 
 /** A column: the type of its items as NumPy writes it; null for texts and objects. */
 export interface Column { name: string; dtype: string | null; itemShape: number[]; nullable: boolean }
@@ -70,7 +70,13 @@ export async function open(from: From, { name, module }: OpenOptions = {}): Prom
 
 /** A file or a folder: an array, a table, bytes, or a group of such. */
 export class BloscFile {
-  constructor(private readonly engine: Engine, private readonly session: number, readonly about: Answer) {}
+  private readonly tasks: Tasks;
+
+  constructor(private readonly engine: Engine, private readonly session: number, readonly about: Answer) {
+    this.tasks = new Tasks((call, more) => this.ask(call, more));
+  }
+
+  private ask(call: string, more: Record<string, unknown> = {}): Promise<Answer> { return this.engine.ask({ call, session: this.session, ...more }); }
 
   /** The names of the members of a group; none of others. */
   keys(): string[] { return (this.about.members ?? []).map(([name]: [string, string]) => name); }
@@ -78,44 +84,44 @@ export class BloscFile {
   /** Rounds of fetching, parts and bytes so far. */
   get stats(): { rounds: number; requests: number; bytes: number } { return { ...this.engine.stats }; }
 
-  private async member(key: string, kind: string): Promise<[Ask, Answer]> {
-    const about = key ? await this.engine.ask({ call: 'about', session: this.session, member: key }) : this.about;
+  private async member(key: string, kind: string): Promise<Answer> {
+    const about = key ? await this.ask('about', { member: key }) : this.about;
     if (about.kind !== kind) throw new TypeError(`${key || about.name} is no ${kind}: ${about.kind}`);
-    return [(call, more) => this.engine.ask({ call, session: this.session, ...more }), about];
+    return about;
   }
 
   /** The array of a member; without a name the file itself. */
-  async array(key = ''): Promise<BloscArray> { return new BloscArray(...await this.member(key, 'array'), key); }
+  async array(key = ''): Promise<BloscArray> { return new BloscArray(this.tasks, await this.member(key, 'array'), key); }
 
   /** The table of a member; without a name the file itself. */
-  async table(key = ''): Promise<BloscTable> { return new BloscTable(...await this.member(key, 'table'), key); }
+  async table(key = ''): Promise<BloscTable> {
+    const about = await this.member(key, 'table');
+    return new BloscTable(this.tasks, (more) => this.ask('rows', { member: key, ...more }), about, key);
+  }
 
   /** Decodes all of it, and compares the checksums that are there. */
-  async verify({ signal, onProgress, member = '' }: TaskOptions & { member?: string } = {}): Promise<Report> {
-    const ask: Ask = (call, more) => this.engine.ask({ call, session: this.session, ...more });
-    await run(ask, member, { kind: 'verify' }, { signal, onProgress });
-    return ask('found', {});
+  verify({ signal, onProgress, member = '' }: TaskOptions & { member?: string } = {}): Promise<Report> {
+    return ended(this.tasks, member, { kind: 'verify' }, { signal, onProgress, ending: { call: 'found' } });
   }
 }
 
-type Ask = (call: string, more: Record<string, unknown>) => Promise<Answer>;
-
-/** Runs a task to its end, and gives the bytes that it made. */
-async function run(ask: Ask, member: string, task: object, { signal, onProgress }: TaskOptions = {}): Promise<Uint8Array[]> {
-  let { done, total } = await ask('task', { member, task });
-  const pieces: Uint8Array[] = [];
-  while (done < total) {
-    signal?.throwIfAborted();
-    onProgress?.(done, total);
-    const answer = await ask('next', {});
-    if (answer instanceof Uint8Array) {
-      pieces.push(answer);
-      done += 1;
-    } else {
-      ({ done, total } = answer);
-    }
+/** The answer to a task that has ended. A signal ends the wait at once: the piece that is at work goes on without anybody. */
+async function ended(tasks: Tasks, member: string, task: object, how: Running): Promise<Answer> {
+  const { signal } = how;
+  signal?.throwIfAborted();
+  const run = tasks.run(member, task, how);
+  if (!signal) return (await run)[1];
+  let stop = (): void => undefined;
+  const aborted = new Promise<never>((_, reject) => { stop = () => reject(signal.reason); });
+  signal.addEventListener('abort', stop);
+  try {
+    const [, found] = await Promise.race([run, aborted]);
+    signal.throwIfAborted();
+    return found;
+  } finally {
+    signal.removeEventListener('abort', stop);
+    run.catch(() => undefined);
   }
-  return pieces;
 }
 
 export class BloscArray {
@@ -124,21 +130,13 @@ export class BloscArray {
   readonly dtype: string;
   readonly chunkShape: number[];
   readonly attributes: Record<string, Cell>;
-  private last: Promise<unknown> = Promise.resolve();
 
-  constructor(private readonly ask: Ask, about: Answer, private readonly key: string) {
+  constructor(private readonly tasks: Tasks, about: Answer, private readonly key: string) {
     ({ shape: this.shape, dtype: this.dtype, chunkshape: this.chunkShape, attributes: this.attributes } = about);
   }
 
   /** A part in C order: a pick for each dimension, all of those that have none. Items of other types than numbers are bytes. */
-  get(picks: Pick[] = []): Promise<{ data: Items; shape: number[] }> {
-    // A session has one task at a time.
-    const part = this.last.then(() => this.read(picks));
-    this.last = part.catch(() => undefined);
-    return part;
-  }
-
-  private async read(picks: Pick[]): Promise<{ data: Items; shape: number[] }> {
+  async get(picks: Pick[] = []): Promise<{ data: Items; shape: number[] }> {
     if (picks.length > this.shape.length) throw new RangeError(`${picks.length} picks of ${this.shape.length} dimensions`);
     const part = this.shape.map((length, dim) => picks[dim] ?? [0, length] as [number, number]);
     part.forEach((pick, dim) => {
@@ -146,15 +144,20 @@ export class BloscArray {
       if (!(start >= 0 && start <= end && end <= this.shape[dim]!)) throw new RangeError(`dimension ${dim}: ${start} to ${end} of ${this.shape[dim]}`);
     });
     const shape = part.flatMap((pick) => typeof pick === 'number' ? [] : [pick[1] - pick[0]]);
+    const all: Uint8Array[] = [];
+    await ended(this.tasks, this.key, { kind: 'export', format: 'npy', part }, { onBytes: (piece) => all.push(piece) });
     // The first piece is the header of a file of NumPy.
-    const [, ...pieces] = await run(this.ask, this.key, { kind: 'export', format: 'npy', part });
+    const [, ...pieces] = all;
     const bytes = new Uint8Array(pieces.reduce((n, piece) => n + piece.length, 0));
     let at = 0;
     for (const piece of pieces) {
       bytes.set(piece, at);
       at += piece.length;
     }
-    return { data: items(this.dtype, bytes), shape };
+    const data = items(this.dtype, bytes);
+    const nitems = shape.reduce((product, n) => product * n, 1);
+    if (TYPES[this.dtype.slice(1)] && data.length !== nitems) throw new Error(`${data.length} items came for ${nitems}`);
+    return { data, shape };
   }
 }
 
@@ -172,23 +175,23 @@ export class BloscTable {
   readonly columns: Column[];
   readonly attributes: Record<string, Cell>;
 
-  constructor(private readonly ask: Ask, about: Answer, private readonly key: string) {
+  constructor(private readonly tasks: Tasks, private readonly read: (more: Record<string, unknown>) => Promise<Answer>, about: Answer, private readonly key: string) {
     ({ nrows: this.nrows, columns: this.columns, attributes: this.attributes } = about);
   }
 
   /** Rows, some at a time: `for await (const { from, rows } of table.rows({ columns: ['day'] }))`. */
   async *rows({ columns = [], from = 0, to = this.nrows, step = 1000 }: { columns?: string[]; from?: number; to?: number; step?: number } = {}): AsyncGenerator<{ from: number; rows: Cell[][] }> {
+    if (!(step >= 1 && from >= 0)) throw new RangeError(`steps of ${step} rows from ${from} on`);
     const end = Math.min(to, this.nrows);
     for (let start = from; start < end; start += step) {
       const numbers = Array.from({ length: Math.min(step, end - start) }, (_, n) => start + n);
-      const { rows } = await this.ask('rows', { member: this.key, columns, rows: numbers, json: true });
+      const { rows } = await this.read({ columns, rows: numbers, json: true });
       yield { from: start, rows };
     }
   }
 
   /** The numbers of the rows that fulfil a condition, such as `price > 10 and day < 5`: up to 100 000, and how many there are. */
-  async find(condition: string, options: TaskOptions = {}): Promise<{ count: number; rows: number[] }> {
-    await run(this.ask, this.key, { kind: 'filter', condition }, options);
-    return this.ask('found', {});
+  find(condition: string, options: TaskOptions = {}): Promise<{ count: number; rows: number[] }> {
+    return ended(this.tasks, this.key, { kind: 'filter', condition }, { ...options, ending: { call: 'found' } });
   }
 }

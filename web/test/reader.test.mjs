@@ -36,6 +36,40 @@ test('two parts that are asked for at once do not mix', async () => {
   assert.notDeepEqual([...a.data], [...b.data]);
 });
 
+test('tasks of one file that are asked for at once wait for each other', async () => {
+  const store = await open(await blob('stores/tree-basic.b2z'), { name: 'tree-basic.b2z' });
+  const names = [];
+  for (const name of store.keys()) await store.array(name).then(() => names.push(name), () => undefined);
+  const alone = [];
+  for (const name of names) alone.push((await (await store.array(name)).get()).data);
+  const [report, ...together] = await Promise.all([store.verify(), ...names.map(async (name) => (await (await store.array(name)).get()).data)]);
+  assert(names.length > 1 && report.ok);
+  assert.deepEqual(together, alone);
+  const table = await (await open(await blob('stores/table-basic.b2z'), { name: 'table-basic.b2z' })).table();
+  const conditions = ['id >= 3', 'id < 3', 'id >= 0'];
+  const counts = (await Promise.all(conditions.map((condition) => table.find(condition)))).map(({ count }) => count);
+  assert.equal(counts[0] + counts[1], counts[2]);
+  assert.equal(counts[2], table.nrows);
+});
+
+test('a reader that gives other bytes is an error, and no endless loop', async () => {
+  const bytes = await readFile(`${samples}/frames/generated/array-3d-f8.b2nd`);
+  for (const less of [1, 10, bytes.length]) {
+    const reader = { length: bytes.length, read: async (start, end) => bytes.subarray(start, Math.max(start, end - less)) };
+    await assert.rejects(open(reader), /were asked for/);
+  }
+});
+
+test('a signal ends a task, also in its last piece', async () => {
+  const file = await open(await blob('frames/generated/array-3d-f8.b2nd'));
+  const stop = new AbortController();
+  await assert.rejects(file.verify({ signal: stop.signal, onProgress: () => stop.abort() }), { name: 'AbortError' });
+  assert.equal((await file.verify()).ok, true);
+  const slow = await open(await blob('stores/table-basic.b2z'), { name: 'table-basic.b2z' });
+  const table = await slow.table();
+  await assert.rejects(async () => { for await (const _ of table.rows({ step: 0 })) throw new Error('rows'); }, RangeError);
+});
+
 test('a part that is none of the array is refused', async () => {
   const array = await (await open(await blob('frames/generated/array-3d-f8.b2nd'))).array();
   await assert.rejects(array.get([6]), RangeError);
@@ -69,6 +103,14 @@ test('a store has keys, and verifying tells damage', async () => {
   const report = await file.verify();
   assert(!report.ok && report.nfaults > 0 && report.faults[0].message);
   await assert.rejects(file.verify({ signal: AbortSignal.abort() }), { name: 'AbortError' });
+});
+
+test('an address whose name is no UTF-8 is fetched', async () => {
+  const far = await serve(samples);
+  await assert.rejects(open(`${far.origin}/%E4.b2nd`), /404/);
+  await assert.rejects(open('ftp://127.0.0.1/a.b2nd'), /https/);
+  assert.equal(far.log.length, 1);
+  await far.close();
 });
 
 test('the example of the README is one that runs', async () => {

@@ -25,10 +25,11 @@ export interface Shown {
 type Pane = [name: string, draw: (shown: Shown) => void | Promise<void>, suits: (about: Answer) => boolean];
 
 const hasNumbers = (about: Answer) => about.kind === 'array' || about.kind === 'table';
+const hasPicture = (about: Answer) => about.kind === 'table' || (about.kind === 'array' && about.shape.length > 0);
 const PANES: Pane[] = [
   ['Values', values, (about) => ['array', 'bytes', 'objects'].includes(about.kind)],
   ['Rows', rows, (about) => about.kind === 'table'],
-  ['Picture', picture, hasNumbers],
+  ['Picture', picture, hasPicture],
   ['About', described, () => true],
   ['Chunks', chunks, (about) => about.nchunks !== null],
   ['Statistics', stats, hasNumbers],
@@ -41,6 +42,8 @@ let whole: Answer;
 let about: Answer;
 let view: View = { ...FIRST };
 let work = new AbortController();
+/** The line of a file that is open. */
+let opened = '';
 
 const status = (text: string, isError = false) => {
   at('status').textContent = text;
@@ -64,7 +67,8 @@ async function open(place: Place, first: View): Promise<void> {
   try {
     whole = await client.open(place);
     const { requests, bytes } = whole.stats;
-    status(`${whole.name}: open, ${size(bytes)} read in ${requests} ${requests === 1 ? 'part' : 'parts'}`);
+    opened = `${whole.name}: open, ${size(bytes)} read in ${requests} ${requests === 1 ? 'part' : 'parts'}`;
+    status(opened);
     at('start').hidden = true;
     at('work').hidden = false;
     const isUrl = 'url' in place;
@@ -72,8 +76,19 @@ async function open(place: Place, first: View): Promise<void> {
     tree();
     await choose(first.member, first);
   } catch (error) {
+    // No engine stands behind what was open before.
+    whole = undefined;
+    at('work').hidden = true;
+    at('start').hidden = false;
     fail(error);
   }
+}
+
+/** Opens an address that somebody has written. */
+function openAddress(text: string, first: View): void {
+  try {
+    void open({ url: new URL(text, location.href).href }, first);
+  } catch { fail(new Error(`${text} is no address`)); }
 }
 
 /** Members whose names have the text of the search. */
@@ -102,14 +117,17 @@ function tree(): void {
 
 async function choose(member: string, next: View): Promise<void> {
   if (!client) return;
-  work.abort();
-  view = { ...next, member };
+  const { tab } = view;
   try {
     about = member ? await client.ask('about', { member }) : whole;
   } catch (error) {
+    // What is shown goes on, and the address says so again.
+    if (view.tab === tab) change({}, false);
     fail(error);
     return;
   }
+  view = { ...next, member };
+  status(opened);
   tree();
   show();
 }
@@ -156,13 +174,17 @@ function described({ about, room }: Shown): void {
   const text = (value: Answer) => typeof value === 'string' ? value : Array.isArray(value) && value.every((one) => typeof one === 'number') ? value.join(' x ') : JSON.stringify(value, null, 1);
   const left = new Set(['members', 'attributes', 'columns', 'stats', 'session', 'fields', 'frame']);
   const facts = Object.entries(about).filter(([name, value]) => !left.has(name) && value !== null && value !== '' && !(Array.isArray(value) && !value.length));
-  room.append(table(['what', 'value'], facts.map(([name, value]) => [name, ['nbytes', 'stored'].includes(name) ? size(value as number) : text(value)])));
+  const wide = (rows: HTMLElement) => room.append(el('div', { className: 'wide' }, rows));
+  wide(table(['what', 'value'], facts.map(([name, value]) => [name, ['nbytes', 'stored'].includes(name) ? size(value as number) : text(value)])));
   for (const [title, map] of [['Attributes', about.attributes], ['Metadata of the frame', about.frame]] as [string, Record<string, Answer> | undefined][]) {
     const entries = Object.entries(map ?? {});
-    if (entries.length) room.append(el('h3', { textContent: title }), table(['name', 'value'], entries.map(([name, value]) => [name, text(value)])));
+    if (!entries.length) continue;
+    room.append(el('h3', { textContent: title }));
+    wide(table(['name', 'value'], entries.map(([name, value]) => [name, text(value)])));
   }
   if (about.columns) {
-    room.append(el('h3', { textContent: 'Columns' }), table(['name', 'type', 'nulls'], about.columns.map((column: Answer) => [column.name, column.dtype ?? 'text or objects', column.nullable ? 'may be' : 'none'])));
+    room.append(el('h3', { textContent: 'Columns' }));
+    wide(table(['name', 'type', 'nulls'], about.columns.map((column: Answer) => [column.name, column.dtype ?? 'text or objects', column.nullable ? 'may be' : 'none'])));
   }
 }
 
@@ -197,7 +219,7 @@ function keys(event: KeyboardEvent): void {
   if (target instanceof HTMLInputElement || target instanceof HTMLSelectElement || event.ctrlKey || event.metaKey || event.altKey) return;
   if (key === '/') at('search').focus();
   else if (/^[1-9]$/.test(key)) at('tabs').querySelectorAll('button')[Number(key) - 1]?.click();
-  else if (key === 'Escape') work.abort();
+  else if (key === 'Escape') document.querySelector<HTMLButtonElement>('#pane .cancel')?.click();
   else return;
   event.preventDefault();
 }
@@ -214,9 +236,7 @@ function listen(): void {
   };
   at<HTMLFormElement>('address').onsubmit = (event) => {
     event.preventDefault();
-    try {
-      void open({ url: new URL(address.value, location.href).href }, FIRST);
-    } catch (error) { fail(error); }
+    openAddress(address.value, FIRST);
   };
   at('search').oninput = tree;
   document.ondragover = (event) => event.preventDefault();
@@ -228,6 +248,8 @@ function listen(): void {
 listen();
 const url = new URLSearchParams(location.search).get('url');
 // One file from a disk has no network: the browser forbids it.
-if (document.getElementById('b2-worker')) at('address').hidden = true;
-if (url) void open({ url: new URL(url, location.href).href }, read(location.hash));
+const isAlone = Boolean(document.getElementById('b2-worker'));
+at('address').hidden = isAlone;
+if (url && isAlone) fail(new Error(`this page has no network and cannot open ${url}: load that file, and drop it here`));
+else if (url) openAddress(url, read(location.hash));
 else status('ready');

@@ -1,13 +1,17 @@
 // Rows of a table: those on the screen are read, and those alone are sorted.
 import type { Shown } from './main';
 import { button, el, failure, number, table } from './dom';
+import { order } from './order';
+import { withBar } from './panes';
 
 const NROWS = 40;
 const NCOLUMNS = 40;
 
-export async function rows({ client, about, view, room, change, signal }: Shown): Promise<void> {
+export async function rows(page: Shown): Promise<void> {
+  const { client, about, view, room, change, signal } = page;
   const all: string[] = about.columns.map((column: { name: string }) => column.name);
-  const names = view.columns.length ? all.filter((name) => view.columns.includes(name)) : all.slice(0, NCOLUMNS);
+  const chosen = all.filter((name) => view.columns.includes(name));
+  const names = chosen.length ? chosen : all.slice(0, NCOLUMNS);
   let found: number[] | undefined;
   let row = view.row;
   let sorted: [number, number] | undefined;
@@ -31,13 +35,13 @@ export async function rows({ client, about, view, room, change, signal }: Shown)
   };
   room.append(filter, choice, bar, grid);
   const fill = () => {
-    const order = shown.rows.map((_, n) => n);
+    const placed = shown.rows.map((_, n) => n);
     if (sorted) {
       const [column, way] = sorted;
       const text = (n: number) => shown.rows[n]?.[column] ?? '';
-      order.sort((a, b) => way * text(a).localeCompare(text(b), undefined, { numeric: true }));
+      placed.sort((a, b) => way * order(text(a), text(b)));
     }
-    const made = table(names, order.map((n) => shown.rows[n] ?? []), order.map((n) => String(shown.numbers[n])));
+    const made = table(names, placed.map((n) => shown.rows[n] ?? []), placed.map((n) => String(shown.numbers[n])));
     made.querySelectorAll('thead th').forEach((head, column) => {
       const name = names[column] ?? '';
       const mark = sorted?.[0] === column ? (sorted[1] > 0 ? ' ▲' : ' ▼') : '';
@@ -59,11 +63,12 @@ export async function rows({ client, about, view, room, change, signal }: Shown)
     change({ row }, false);
   }
   if (view.where) {
-    const isDone = await client.run(view.member, { kind: 'filter', condition: view.where }, (done, total) => { told.textContent = `${Math.floor(100 * done / total)} %`; }, signal);
-    if (!isDone) return;
-    const { count, rows: numbers } = await client.ask('found');
+    const [isDone, answer] = await withBar(page, { kind: 'filter', condition: view.where }, { ending: { call: 'found' } });
+    if (signal.aborted || !answer) return;
+    const { count, rows: numbers } = answer;
     found = numbers as number[];
-    told.textContent = `${count} of ${about.nrows} rows${count > found.length ? `, the first ${found.length} are shown` : ''}`;
+    told.textContent = `${isDone ? '' : 'cancelled: '}${count} of ${about.nrows} rows${count > found.length ? `, the first ${found.length} are shown` : ''}`;
   }
+  row = Math.min(row, Math.max(0, length() - 1));
   await draw();
 }

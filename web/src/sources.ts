@@ -26,6 +26,11 @@ export class FolderSource implements Source {
   }
 }
 
+/** A name for people; as it stands if it is no UTF-8. */
+function decoded(name: string): string {
+  try { return decodeURIComponent(name); } catch { return name; }
+}
+
 /** A server that knows no ranges may send all of a file, up to this length. */
 const WHOLE_NBYTES = 64 * 1024 * 1024;
 
@@ -36,7 +41,10 @@ export class UrlSource implements Source {
   private etag?: string | null;
   private whole?: Promise<Blob>;
   constructor(private readonly url: string) {
-    this.name = decodeURIComponent(new URL(url).pathname.split('/').pop() || url);
+    const { protocol, username, pathname } = new URL(url);
+    if (!/^https?:$/.test(protocol)) throw new Error(`${protocol} is no address that a page can read: take https:`);
+    if (username) throw new Error('an address with a name or password is not fetched: the page sends no credentials');
+    this.name = decoded(pathname.split('/').pop() || url);
   }
 
   async range(path: string, start: number, end: number): Promise<Part> {
@@ -55,7 +63,7 @@ export class UrlSource implements Source {
     const headers = { Range: `bytes=${start}-${end - 1}` };
     const options: RequestInit = { headers, credentials: 'omit', cache: 'no-store', signal: AbortSignal.timeout(60_000) };
     const answer = await fetch(this.url, options).catch((error) => {
-      throw new Error(`the server gives nothing to this page (${String(error.message ?? error)}): it is not there, or does not allow other pages to read it. It has to send Access-Control-Allow-Origin`);
+      throw new Error(`the server gives nothing to this page (${String(error.message ?? error)}): it is not there, its answer cannot be read (redirects in a circle, parts that are compressed), or it does not allow other pages to read it. It has to send Access-Control-Allow-Origin`);
     });
     if (answer.status === 416) return { at: 0, bytes: new Uint8Array(), length: 0 };
     if (answer.status === 200) return this.all(answer, start, end);
@@ -71,7 +79,7 @@ export class UrlSource implements Source {
   }
 
   private async all(answer: Response, start: number, end: number): Promise<Part> {
-    this.whole ??= bounded(answer);
+    this.whole ??= bounded(answer).catch((error) => { throw error instanceof TypeError ? new Error('the server ended its answer early: try again') : error; });
     return slice(await this.whole, start, end);
   }
 }

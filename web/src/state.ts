@@ -19,7 +19,7 @@ export interface View {
 
 export const FIRST: View = { member: '', tab: '', fixed: [], row: 0, column: 0, where: '', columns: [], field: '', kind: '', part: [] };
 
-const numbers = (text: string) => text.split(',').filter(Boolean).map(Number).filter((n) => Number.isSafeInteger(n) && n >= 0);
+const numbers = (text: string) => text ? text.split(',').map(Number).map((n) => Number.isSafeInteger(n) && n >= 0 ? n : 0) : [];
 
 export function read(hash: string): View {
   const words = new URLSearchParams(hash.replace(/^#/, ''));

@@ -1,9 +1,10 @@
 // The page in Chromium: files, folders, addresses, one file from the disk; nothing on the console. `CHROMIUM` is the program.
 import assert from 'node:assert';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { chromium } from 'playwright-core';
+import typescript from 'typescript';
 import { serve } from './server.mjs';
 
 const path = (name) => fileURLToPath(new URL(name, import.meta.url));
@@ -94,7 +95,6 @@ test('a folder of bcolz', async () => {
 });
 
 test('a damaged file is told, and the page goes on', async () => {
-  const { readFile } = await import('node:fs/promises');
   const bytes = await readFile(`${samples}/frames/generated/array-3d-f8.b2nd`);
   const { page, problems } = await opened();
   bytes.fill(0xff, bytes.length >> 1, (bytes.length >> 1) + 40);
@@ -196,6 +196,67 @@ test('a trap costs a worker, and the file is open again', async () => {
   await tab(page, 'Verify');
   await page.getByRole('button', { name: 'verify' }).click();
   await page.getByText('sound: all of it was decoded').waitFor();
+  await page.close();
+});
+
+test('numbers are sorted by value, and cells without one come last', async () => {
+  const { outputText } = typescript.transpileModule(await readFile(path('../src/order.ts'), 'utf8'), { compilerOptions: { module: typescript.ModuleKind.ESNext } });
+  const { order } = await import(`data:text/javascript,${encodeURIComponent(outputText)}`);
+  const cells = ['-inf', '-48', '-2', '1.8e-8', '0.51', '0.93', '9.5', '10', '123456789012345678', '123456789012345679', 'inf', 'item 9', 'item 10'];
+  assert.deepEqual([...cells].reverse().sort(order), cells);
+  assert.deepEqual(['', '3', '-1'].sort(order), ['-1', '3', '']);
+});
+
+test('a double click exports once more and not half', async () => {
+  const { page, problems } = await opened();
+  await page.setInputFiles('#file', `${samples}/frames/generated/array-3d-f8.b2nd`);
+  await status(page, /: open,/);
+  await tab(page, 'Export');
+  const files = [];
+  page.on('download', (file) => files.push(file.path()));
+  await page.getByRole('button', { name: 'all as .npy' }).dblclick();
+  await page.getByRole('button', { name: 'all as .csv' }).click();
+  while (files.length < 3) await page.waitForTimeout(50);
+  const [first, second, csv] = await Promise.all((await Promise.all(files)).map((file) => readFile(file)));
+  assert.equal(first.length, 128 + 6 * 7 * 8 * 8);
+  assert.deepEqual(second, first);
+  assert(csv.toString().trim().split('\n').length >= 42);
+  assert.deepEqual(problems, []);
+  await page.close();
+});
+
+test('Escape ends a task and nothing else', async () => {
+  const { page, problems } = await opened();
+  await page.setInputFiles('#file', `${samples}/frames/generated/array-3d-f8.b2nd`);
+  await status(page, /: open,/);
+  await page.locator('.grid td').first().waitFor();
+  await page.locator('.grid').focus();
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('ArrowDown');
+  await page.getByText(/^1 to /).waitFor();
+  assert.deepEqual(problems, []);
+  await page.close();
+});
+
+test('a wrong member or address is told, and what is open stays as it is', async () => {
+  const { page, problems } = await opened();
+  await page.setInputFiles('#file', `${samples}/stores/tree-basic.b2z`);
+  await status(page, /: open,/);
+  const heading = await page.locator('#heading').textContent();
+  await page.evaluate(() => { location.hash = 'member=/nope'; });
+  await status(page, /nope/);
+  await page.keyboard.press('2');
+  assert.equal(await page.locator('#heading').textContent(), heading);
+  await page.locator('#tree button').nth(1).click();
+  await status(page, /: open,/);
+  await page.setInputFiles('#file', { name: 'a.txt', mimeType: '', buffer: Buffer.from('no file of the family') });
+  await status(page, /nothing known|not/);
+  assert(!await page.locator('#work').isVisible());
+  for (const [url, text] of [['http://[', /no address/], ['ftp://x/a', /https/]]) {
+    await page.goto(`${site.origin}/index.html?url=${encodeURIComponent(url)}`);
+    await status(page, text);
+  }
+  assert.deepEqual(problems, []);
   await page.close();
 });
 

@@ -5,11 +5,17 @@ import { extname, join, normalize } from 'node:path';
 
 const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.wasm': 'application/wasm' };
 
+function isUtf8(name) {
+  try { return Boolean(decodeURIComponent(name)); } catch { return false; }
+}
+
 /** `ranges`, `cors`: whether it knows them; `etag(path)`: what it says of a file; `cut`: bytes that it leaves out. */
 export async function serve(root, { ranges = true, cors = true, etag = () => undefined, cut = 0 } = {}) {
   const log = [];
   const server = createServer(async (request, answer) => {
-    const path = decodeURIComponent(new URL(request.url, 'http://x').pathname);
+    const { pathname } = new URL(request.url, 'http://x');
+    // A name that is no UTF-8 is that of no file.
+    const path = isUtf8(pathname) ? decodeURIComponent(pathname) : pathname;
     const entry = { method: request.method, path, range: request.headers.range, nbytes: 0 };
     log.push(entry);
     const headers = { 'Content-Type': TYPES[extname(path)] ?? 'application/octet-stream' };

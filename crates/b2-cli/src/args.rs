@@ -336,8 +336,8 @@ pub(crate) struct RescueArgs {
     /// Write all outputs into DIR
     #[arg(long, value_name = "DIR", conflicts_with = "output", help_heading = "Output")]
     pub(crate) output_dir: Option<PathBuf>,
-    /// What takes the place of lost data: zeros (for bcolz the fill value), nan, or the bytes of an
-    /// item as 0x0000803f [default: zeros]
+    /// Replacement for lost data: zeros (for bcolz the fill value), nan, or the bytes of an item as
+    /// 0x0000803f [default: zeros]
     #[arg(long, value_name = "WHAT", value_parser = parse_fill, help_heading = "Output")]
     pub(crate) fill: Option<Fill>,
     /// Type of the items of an array of bcolz that has lost its meta/storage [default: raw bytes]
@@ -358,7 +358,7 @@ pub(crate) struct RescueArgs {
     pub(crate) lock: LockArgs,
 }
 
-/// Not a fill of `rescue`.
+/// Error: the text is no value of `--fill`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is neither zeros nor nan, nor the bytes of an item as 0x0000803f")]
 pub(crate) struct NoFill {
@@ -383,7 +383,7 @@ fn parse_fill(text: &str) -> Result<Fill, NoFill> {
 }
 
 impl RescueArgs {
-    /// The bytes in place of lost data.
+    /// The bytes that replace lost data.
     pub(crate) fn fill(&self) -> Fill {
         if self.cut { Fill::Cut } else { self.fill.clone().unwrap_or_default() }
     }
@@ -489,7 +489,7 @@ pub(crate) struct CompletionsArgs {
     pub(crate) shell: Shell,
 }
 
-/// The shells that can be taught.
+/// The shells that have a completion script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Shell {
     Bash,
@@ -516,7 +516,7 @@ pub(crate) struct ManArgs {
 ///
 /// # Errors
 ///
-/// The answer of clap, with the texts of `--help`.
+/// clap's answer: a usage error, or the text of `--help`.
 pub(crate) fn parse(argv: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
     let mut grammar = grammar();
     let argv: Vec<OsString> = argv.into_iter().collect();
@@ -533,7 +533,7 @@ pub(crate) fn parse(argv: impl IntoIterator<Item = OsString>) -> Result<Cli, cla
     Cli::from_arg_matches(&grammar.try_get_matches_from(argv)?)
 }
 
-/// The command of a line, which is `info` where none is named.
+/// The command of a line; `info` if the line names none.
 pub(crate) fn command_name(argv: &[OsString]) -> Option<String> {
     let shapes = manners::Shapes::from_grammar(&grammar());
     let argv = manners::canonical(argv.iter().cloned(), &shapes);
@@ -553,12 +553,12 @@ pub(crate) fn options_of(command: Option<&str>) -> (Option<String>, Vec<String>)
     (command.map(|command| command.get_name().to_owned()), names.collect())
 }
 
-/// Of a line without a command, what is wrong with its first word if that is no file either.
+/// The message for a line whose first word is neither a command nor a file.
 fn no_command(argv: &[OsString]) -> Option<String> {
     let word =
         argv.get(2..)?.iter().find(|word| !word.as_encoded_bytes().starts_with(b"-"))?.to_str()?;
     let is_word = word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
-    // `b2 V` and `b2 version` ask for the same as `b2 -V`.
+    // `b2 V` and `b2 version` mean `b2 -V`.
     let asks_version = matches!(word, "V" | "version");
     if asks_version && std::path::Path::new(word).symlink_metadata().is_err() {
         return Some(format!(
@@ -572,7 +572,7 @@ fn no_command(argv: &[OsString]) -> Option<String> {
     Some(format!("no command and no file has the name {word:?}{}", near.unwrap_or_default()))
 }
 
-/// Names of other programs for the work of commands here.
+/// Command names of other programs, each with the command here that does the same.
 const OTHER_NAMES: [(&str, &str); 28] = [
     ("benchmark", "bench"),
     ("browse", "view"),
@@ -648,7 +648,7 @@ pub(crate) fn grammar() -> clap::Command {
         .mut_subcommands(with_short_help)
 }
 
-/// `-h` is for what is particular to a command, with its examples; `--help` has all options.
+/// `-h` shows the options of this command alone, with examples; `--help` shows all options.
 fn with_short_help(command: clap::Command) -> clap::Command {
     let Some(examples) = command.get_after_help().map(ToString::to_string) else { return command };
     let is_general = |arg: &clap::Arg| arg.get_help_heading() == Some("General");

@@ -1,7 +1,7 @@
-//! The way to the user, as the options want it, and how failures are told.
+//! The console as the options want it, and the text of failures.
 //!
 //! A failure is `b2: FILE: what is wrong`, and `hint: what to do` on a line of its own; with
-//! `--json` it is an object. `-q` takes away everything but errors, `-qq` those too.
+//! `--json` it is an object. `-q` keeps only errors, `-qq` nothing.
 
 use b2_program::{Manner, hint, size::Units};
 use blosc_data::error::Refusal;
@@ -29,7 +29,7 @@ impl From<&GeneralArgs> for Manner {
     }
 }
 
-/// Says what stopped `file`.
+/// Reports the error that stopped `file`.
 pub(crate) fn tell_failure(console: &Console, file: Option<&str>, error: &Error) {
     let named = error.path().map(path_text);
     let file = named.as_deref().or(file);
@@ -39,7 +39,7 @@ pub(crate) fn tell_failure(console: &Console, file: Option<&str>, error: &Error)
     {
         return console.marked(file, text, at, &error.reason());
     }
-    // Advice on another input than the one in work names that other input.
+    // Advice about another input names that input.
     let inner = match error {
         Error::Input { file, .. } => Some(file.as_str()),
         _ => None,
@@ -54,13 +54,14 @@ pub(crate) fn tell_failure(console: &Console, file: Option<&str>, error: &Error)
     console.problem(file, error.kind(), message, position, hint.as_deref());
 }
 
-/// Whether `b2 rescue` may have something to save: not of files of NumPy.
+/// Whether `b2 rescue` may save something: never of NumPy's files.
 fn is_saved(file: &str) -> bool {
     let path = file.split_once("::").map_or(file, |(file, _)| file);
     ![".npy", ".npz"].iter().any(|suffix| path.ends_with(suffix))
 }
 
-/// The message about a file, without its name or its key in a store, which stand before it.
+/// The message about a file, without the name of the file or its key in a store, which stand before
+/// it.
 pub(crate) fn without_name<'a>(text: &'a str, file: Option<&str>) -> &'a str {
     let key = file.and_then(|file| file.split_once("::")).map(|(_, key)| key);
     let mut names = [file, key].into_iter().flatten();

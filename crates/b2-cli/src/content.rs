@@ -1,6 +1,6 @@
 //! The content of any input, whatever its format.
 //!
-//! Arrays are taken in C order. A file of no format of ours is its bytes.
+//! Arrays come in C order. A file of an unknown format is its bytes.
 
 pub(crate) mod array;
 pub(crate) mod from_parquet;
@@ -31,19 +31,19 @@ use crate::{
 };
 use blosc_data::{Format, convert::OutputFormat};
 
-/// The inputs, with the frames of a store instead of the store. What holds no data there is warned
-/// of and left out.
+/// The inputs, with the frames of a store in place of the store. A store's members without data are
+/// left out with a warning.
 pub(crate) fn expand_stores(inputs: Inputs, cx: &Context) -> Inputs {
     inputs.map(|found| expand(found, cx, false))
 }
 
-/// As [`expand_stores`], but a table is one input, and its columns are none.
+/// As [`expand_stores`], but a table is one input instead of its columns.
 pub(crate) fn expand_stores_to_tables(inputs: Inputs, cx: &Context) -> Inputs {
     inputs.map(|found| expand(found, cx, true))
 }
 
-/// The frames of a store, or of a group in one, instead of it, or with `keeps_tables` its tables;
-/// the arrays of a group of another format.
+/// Replaces a store, or a group in one, by its frames, with `keeps_tables` by its tables and
+/// values; replaces a group of another format by its arrays.
 pub(crate) fn expand(inputs: Vec<Found>, cx: &Context, keeps_tables: bool) -> Vec<Found> {
     let mut expanded = vec![];
     for input in cx.expand_groups(inputs) {
@@ -74,7 +74,7 @@ pub(crate) fn expand(inputs: Vec<Found>, cx: &Context, keeps_tables: bool) -> Ve
             if !is_below(key) {
                 return true;
             }
-            // The attributes of a group are no values of it.
+            // The attributes of a group are not values.
             if keeps_tables && key.ends_with("/__vlmeta__") {
                 return true;
             }
@@ -97,7 +97,7 @@ pub(crate) fn expand(inputs: Vec<Found>, cx: &Context, keeps_tables: bool) -> Ve
     expanded
 }
 
-/// Hands each object of an input to `work`, and says how many there were.
+/// Hands each object of an input to `work`, and returns their number.
 ///
 /// # Errors
 ///
@@ -166,7 +166,7 @@ pub(crate) fn open(cx: &Context, origin: &Origin, limits: LimitArgs) -> Result<V
     collect(cx, origin, Guard::new(limits))
 }
 
-/// The objects of an input of which the caller reads a part, and guards that.
+/// The objects of an input, without limits: the caller reads a part, and checks that.
 ///
 /// # Errors
 ///
@@ -187,12 +187,12 @@ fn collect(cx: &Context, origin: &Origin, guard: Guard) -> Result<Vec<Source>> {
     Ok(sources)
 }
 
-/// The table that comma-separated values, by the name of the file, or a file of Parquet is, unless
-/// a type says that they are bytes.
+/// The table in a file of CSV (by its name) or of Parquet, unless a given type says that the file
+/// is bytes.
 ///
 /// # Errors
 ///
-/// When it cannot be read, or this build does not read Parquet or HDF5.
+/// When it cannot be read, or this build lacks the format.
 pub(crate) fn foreign_table(
     cx: &Context,
     origin: &Origin,
@@ -217,12 +217,12 @@ pub(crate) fn foreign_table(
     }
 }
 
-/// All objects of an input together: the array that the only one is, or items one after
-/// the other.
+/// The layout of all objects of an input: that of an array if it is the only object, else that of
+/// items one after the other.
 ///
 /// # Errors
 ///
-/// When one says that it is an array, and cannot be.
+/// When the metadata describe an array that the object cannot be.
 pub(crate) fn layout(sources: &[Source]) -> Result<Option<Layout>> {
     match sources {
         [source] => Ok(source.layout()?),
@@ -230,11 +230,11 @@ pub(crate) fn layout(sources: &[Source]) -> Result<Option<Layout>> {
     }
 }
 
-/// The type of the items: the given one, that of the array, or that of a name like `x.f32`.
+/// The type of the items: the given one, the array's, or that of a name like `x.f32`.
 ///
 /// # Errors
 ///
-/// When an array says that it is one, and cannot be.
+/// When the metadata describe an array that the object cannot be.
 pub(crate) fn item_type(
     given: Option<&Dtype>,
     origin: &Origin,
@@ -267,7 +267,7 @@ pub(crate) fn item_type(
     }
 }
 
-/// Pieces of content in, whole items out.
+/// Joins pieces of content to whole items.
 #[derive(Debug)]
 pub(crate) struct WholeItems {
     itemsize: usize,
@@ -299,13 +299,13 @@ impl WholeItems {
         self.cut.extend_from_slice(cut);
     }
 
-    /// Bytes of an item that is not complete.
+    /// Bytes of an incomplete item at the end.
     pub(crate) fn cut_nbytes(&self) -> usize {
         self.cut.len()
     }
 }
 
-/// Standard input or a pipe, whose content cannot be looked at beforehand.
+/// Whether the input is standard input or a pipe, whose content can be read only once.
 fn is_read_once(origin: &Origin) -> bool {
     match origin {
         Origin::Stdin => true,
@@ -314,12 +314,12 @@ fn is_read_once(origin: &Origin) -> bool {
     }
 }
 
-/// A file of `len` bytes that are the items.
+/// A file of `len` bytes as an array of bytes.
 fn bytes_of(len: u64) -> Result<NpyHeader> {
     Ok(NpyHeader::new(opaque(1)?, vec![len]))
 }
 
-/// The items of a file that is not compressed.
+/// The items of an uncompressed file.
 fn uncompressed(origin: &Origin) -> Result<Option<Items>> {
     let Origin::File { path, part: Part::Whole } = origin else { return Ok(None) };
     // A pipe has no length; the reader of its format reads it.
@@ -331,7 +331,7 @@ fn uncompressed(origin: &Origin) -> Result<Option<Items>> {
     Items::in_file(Arc::new(store), |len| bytes_of(len).map(Some))
 }
 
-/// The type of bytes that mean nothing here.
+/// A type for items of this size without a meaning.
 ///
 /// # Errors
 ///
@@ -340,7 +340,7 @@ pub(crate) fn opaque(itemsize: usize) -> Result<Dtype> {
     parse(&format!("|V{itemsize}"))
 }
 
-/// The type that NumPy writes like this.
+/// The type of this NumPy spelling.
 ///
 /// # Errors
 ///

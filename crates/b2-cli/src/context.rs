@@ -38,9 +38,9 @@ use crate::{
     report::left_out,
 };
 
-/// A lock that keeps writers from changing a file that is read.
+/// A lock that keeps writers away while a file is read.
 pub(crate) struct SharedLock {
-    /// That of C-Blosc2. Released first.
+    /// The lock of C-Blosc2, which is released first.
     _beside: Option<FrameLock>,
     _file: Lock,
     place: Place,
@@ -55,23 +55,23 @@ impl Drop for SharedLock {
 /// The surroundings of a command.
 #[derive(Debug)]
 pub(crate) struct Context {
-    /// The way to the user.
+    /// The console.
     pub(crate) console: Console,
-    /// Temporary files under way.
+    /// Temporary files that are not complete.
     pub(crate) unfinished: Unfinished,
     resources: Resources,
     simd: Simd,
     mismatch: Mismatch,
-    /// Openers of inputs that are no files.
+    /// Openers of inputs other than files.
     openers: Openers,
     /// Whether a part of an input was left out.
     is_short: AtomicBool,
-    /// The outputs that wait for others, in a run over many inputs.
+    /// Outputs that wait for others, in a run over many inputs.
     outputs: Mutex<Option<Batch>>,
 }
 
 impl Context {
-    /// As the options want it.
+    /// The context for these options.
     pub(crate) fn new(console: Console, general: &GeneralArgs, unfinished: Unfinished) -> Self {
         let threads = match general.threads {
             0 => Executor::auto(),
@@ -90,19 +90,19 @@ impl Context {
         }
     }
 
-    /// With what happens where data do not match their checksum.
+    /// Sets what happens if data do not match their checksum.
     pub(crate) fn mismatch(self, check: CheckArgs) -> Self {
         let note = || Mismatch::Note(MismatchLog::default());
         Self { mismatch: if check.no_check { note() } else { Mismatch::Fail }, ..self }
     }
 
-    /// With openers of inputs that are no files.
+    /// Adds openers of inputs other than files.
     pub(crate) fn openers(self, openers: Openers) -> Self {
         Self { openers, ..self }
     }
 
-    /// Finds the inputs, also those that are no files; `choice` decides which files of a directory
-    /// are taken.
+    /// Finds the inputs, also those that openers know; `choice` decides which files of a directory
+    /// count.
     pub(crate) fn find(&self, args: &InputArgs, choice: Choice<'_>) -> Inputs {
         origin::find_opened(args, choice, &self.openers)
     }
@@ -122,18 +122,18 @@ impl Context {
         })
     }
 
-    /// The input that `word` means, also if it is no file.
+    /// The input that `word` means, which may be one that openers know.
     pub(crate) fn origin(&self, word: &Path) -> Result<Origin> {
         let origin = origin::open(&self.openers, word)?;
         origin.look().map(|()| origin)
     }
 
-    /// The same as the only input of a command.
+    /// The same as a list, for a command with a single input.
     pub(crate) fn input(&self, word: &Path) -> Vec<Found> {
         vec![self.origin(word).map_err(|error| (path_text(word), error))]
     }
 
-    /// The groups, each with its arrays after it.
+    /// Each group, followed by its arrays.
     pub(crate) fn with_arrays(&self, inputs: Vec<Found>) -> Vec<Found> {
         let mut expanded = vec![];
         for input in inputs {
@@ -144,9 +144,8 @@ impl Context {
         expanded
     }
 
-    /// The inputs, in which data of another format are one input, and not the files that they are
-    /// made of: opened, or the error that this program does not read them. They lie in the folders
-    /// `roots`.
+    /// Joins the files of foreign data to one input, which lies in one of the folders `roots`. It
+    /// is opened, or is the error that this program does not read it.
     pub(crate) fn keep_whole<'a>(
         &self,
         inputs: Vec<Found>,
@@ -168,7 +167,7 @@ impl Context {
                 Some(whole) => self.push_whole(&whole, &mut kept),
             }
         }
-        // Perhaps nothing in it is an input.
+        // A root may be foreign data in which no file counts as an input.
         for root in roots {
             if root.is_dir() && foreign::kind_of(&root.into()).is_some() && !is_there(&kept, root) {
                 self.push_whole(root, &mut kept);
@@ -177,7 +176,7 @@ impl Context {
         kept
     }
 
-    /// The inputs, in which an archive of NumPy is the group of its arrays.
+    /// Replaces each archive of NumPy by the group of its arrays.
     pub(crate) fn with_archives(&self, mut inputs: Vec<Found>) -> Vec<Found> {
         for input in &mut inputs {
             if let Ok(Origin::File { path, part: Part::Whole }) = input
@@ -190,7 +189,7 @@ impl Context {
         inputs
     }
 
-    /// Whether `list` takes a file of a folder: each that it lists when it is named.
+    /// Decides which files of a folder `list` takes: those that it lists by name.
     pub(crate) fn listed(&self, path: &Place) -> Option<Reason> {
         match path.format() {
             Some(Format::Npy | Format::Npz) => None,
@@ -199,13 +198,13 @@ impl Context {
         }
     }
 
-    /// The same of all inputs and the folders that they lie in.
+    /// The same for all inputs and their folders.
     pub(crate) fn with_whole(&self, found: Inputs) -> Inputs {
         let roots = found.roots.clone();
         found.map(|found| self.keep_whole(found, roots.iter().map(PathBuf::as_path)))
     }
 
-    /// Adds data that one of the openers opens, or the error that none does.
+    /// Adds foreign data as an opener opens them, or the error that none does.
     fn push_whole(&self, path: &Path, inputs: &mut Vec<Found>) {
         let opened = origin::open_by(&self.openers, path).and_then(|opened| {
             let refused =
@@ -215,7 +214,7 @@ impl Context {
         inputs.push(opened.map_err(|error| (path_text(path), error)));
     }
 
-    /// The arrays of a group instead of it.
+    /// Replaces a group by its arrays.
     pub(crate) fn expand_groups(&self, inputs: Vec<Found>) -> Vec<Found> {
         let mut expanded = vec![];
         for input in inputs {
@@ -232,7 +231,7 @@ impl Context {
         expanded
     }
 
-    /// Says when a frame or a store that was changed has more dead bytes than others.
+    /// Tells if a changed frame or store has unusually many dead bytes.
     pub(crate) fn tell_waste(&self, origin: &Origin) -> Result<()> {
         let Some(path) = origin.place().filter(|path| path.exists()) else { return Ok(()) };
         let is_store = path.is_store();
@@ -252,7 +251,7 @@ impl Context {
         self.openers.iter().any(|opener| opener.kind_name().is_some())
     }
 
-    /// Says what stops the whole command.
+    /// Reports the error that stops the whole command.
     pub(crate) fn refuse(&self, error: &Error) -> Code {
         self.tell(None, error)
     }
@@ -263,10 +262,10 @@ impl Context {
         error.code()
     }
 
-    /// The driver of every command over inputs: does `work` for each, reports a failure and goes on
-    /// with the next, and tells in the end what was left out of folders. The first failure gives
-    /// the exit code. A closed standard output ends the run. Before an archive is read that
-    /// contradicts itself, its user is told.
+    /// Runs `work` on each input, for every command. A failure is reported, and the next input
+    /// follows; the first one gives the exit code. Entries that folders lack in the run are
+    /// reported at the end. A closed standard output ends the run. An archive that contradicts
+    /// itself gets a warning before it is read.
     pub(crate) fn run_on_inputs(
         &self,
         inputs: impl Into<Inputs>,
@@ -275,7 +274,7 @@ impl Context {
         self.run_unwarned(inputs, self.warned(work))
     }
 
-    /// Tells of an archive that contradicts itself before it is worked on.
+    /// Warns of an archive that contradicts itself before `work` reads it.
     fn warned<'a>(
         &'a self,
         mut work: impl FnMut(&Origin) -> Result<()> + 'a,
@@ -293,7 +292,7 @@ impl Context {
         }
     }
 
-    /// The same for a command that tells of contradictions itself.
+    /// The same for a command that reports contradictions itself.
     pub(crate) fn run_unwarned(
         &self,
         inputs: impl Into<Inputs>,
@@ -308,7 +307,7 @@ impl Context {
         }
     }
 
-    /// Does `work` for each input; breaks where nobody listens any more.
+    /// Runs `work` on each input; stops if nobody reads the output.
     fn run_on_each(
         &self,
         inputs: Vec<Found>,
@@ -343,7 +342,7 @@ impl Context {
         ControlFlow::Continue(code)
     }
 
-    /// Tells what was left out of folders; a run that took nothing at all has failed.
+    /// Reports what was left out of folders; a run that took nothing has failed.
     fn tell_left_out(
         &self,
         code: Code,
@@ -362,7 +361,7 @@ impl Context {
         code.and(error.code())
     }
 
-    /// The same without a word on the terminal, which something else is drawn on.
+    /// The same context without output, for a terminal that shows something else.
     pub(crate) fn silent(&self) -> Self {
         let Self { unfinished, resources, simd, mismatch, openers, .. } = self;
         Self {
@@ -377,12 +376,12 @@ impl Context {
         }
     }
 
-    /// The code of a run that ends with this one, if nothing was left out.
+    /// The exit code of a run that ends with `code`: another one if something was left out.
     pub(crate) fn code_of_all(&self, code: Code) -> Code {
         if self.is_short.load(Ordering::Relaxed) { code.and(Code::Foreign) } else { code }
     }
 
-    /// Notes that a part of an input is left out, of which the user is told.
+    /// Notes that a part of an input was left out; the caller has told the user.
     pub(crate) fn note_short(&self) {
         self.is_short.store(true, Ordering::Relaxed);
     }
@@ -398,7 +397,7 @@ impl Context {
             return self.refuse(&message::UNCHECKED_IS_KEPT.error());
         }
         let mut inputs = inputs.into();
-        // Beside the inputs a folder is as empty as before.
+        // Outputs beside the inputs leave no folder empty.
         let is_elsewhere = output.output_dir.is_some();
         inputs.tell_only(|reason| is_elsewhere || reason != Reason::EmptyFolder);
         let mut targets = match Targets::new(output, inputs.len(), inputs.roots.clone()) {
@@ -436,11 +435,11 @@ impl Context {
         self.outputs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives a complete output its place, together with others in a run over many inputs.
+    /// Renames a complete output to its target, together with others in a run over many inputs.
     ///
     /// # Errors
     ///
-    /// When the system refuses, or something else has come to the place.
+    /// When the system refuses, or something else has appeared at the target.
     pub(crate) fn put_in_place(
         &self,
         origin: &Origin,
@@ -454,12 +453,12 @@ impl Context {
         Ok(())
     }
 
-    /// Puts the outputs in place that wait, if they are many or that is forced. A failure is told,
-    /// and its code is added to `code`.
+    /// Renames the waiting outputs, if they are many or `is_forced`. A failure is reported, and its
+    /// code is added to `code`.
     ///
     /// # Errors
     ///
-    /// When nobody listens any more.
+    /// When nobody reads the output any more.
     fn settle(&self, is_forced: bool, code: &mut Code) -> Result<()> {
         let mut outputs = self.outputs();
         let Some(batch) = &mut *outputs else { return Ok(()) };
@@ -474,8 +473,8 @@ impl Context {
         }
     }
 
-    /// Copies what was left out, if that was requested, and gives what has a copy now. What can
-    /// have none stays left out.
+    /// Copies the entries that were left out, if the options want it, and returns those with a
+    /// copy. Others stay left out.
     fn copy_rest(
         &self,
         mut code: Code,
@@ -508,8 +507,7 @@ impl Context {
         Registries { simd: self.simd, ..Registries::default() }
     }
 
-    /// How chunks are decoded. Their size is no reason to refuse them: large ones are decoded in
-    /// parts.
+    /// How chunks are decoded. The size of a chunk is not limited: large ones are decoded in parts.
     pub(crate) fn dparams(&self) -> DParams {
         DParams::default().limits(Limits::none()).registries(self.registries())
     }
@@ -520,12 +518,12 @@ impl Context {
         OpenOptions::from(self.dparams()).mismatch(self.mismatch.clone()).budget(budget)
     }
 
-    /// How inputs are read whose checksums are looked at elsewhere, or not at all.
+    /// How inputs are read if the command compares the checksums itself, or none.
     pub(crate) fn unchecked_params(&self) -> OpenOptions {
         self.read_params().mismatch(Mismatch::Ignore)
     }
 
-    /// How to wait for another program that uses a file: after a second its user is told.
+    /// How to wait for another program that uses a file; after a second the user is told.
     pub(crate) fn lock_wait(&self, args: LockArgs) -> LockWait {
         let timeout = args.lock_timeout.map(Duration::from_secs).unwrap_or(DEFAULT_TIMEOUT);
         let console = self.console.clone();
@@ -535,11 +533,11 @@ impl Context {
         LockWait::default().timeout(Some(timeout)).on_wait(say)
     }
 
-    /// Keeps others from reading and from changing what is replaced.
+    /// Locks a file that is replaced, against readers and writers.
     ///
     /// # Errors
     ///
-    /// When they have it for too long, or it cannot be opened.
+    /// When another program keeps the lock for too long, or the file cannot be opened.
     pub(crate) fn lock_exclusive(&self, path: &Path, args: LockArgs) -> Result<Lock> {
         Lock::exclusive(path, &self.lock_wait(args)).map_err(|error| {
             let timeout = LockTimeout::find(&error).cloned();
@@ -547,12 +545,12 @@ impl Context {
         })
     }
 
-    /// Keeps other programs from changing an input while it is read; nothing of a pipe, or of what
-    /// is not there.
+    /// Keeps other programs from changing an input while it is read. A pipe or a missing file gets
+    /// no lock.
     ///
     /// # Errors
     ///
-    /// [`Error::Locked`] when another one is changing it all the time.
+    /// [`Error::Locked`] when another program keeps changing it.
     pub(crate) fn lock_shared(
         &self,
         origin: &Origin,
@@ -575,8 +573,8 @@ impl Context {
         Ok(Some(SharedLock { _beside: beside, _file: file, place: path.clone() }))
     }
 
-    /// How the frame at `path` is changed: alone, and under the lock of C-Blosc2 as well, if there
-    /// is one or the environment wants it.
+    /// How the frame at `path` is changed: by one writer, and under the lock of C-Blosc2 as well,
+    /// if that exists or the environment wants it.
     pub(crate) fn edit_options(&self, offset: u64, lock: LockArgs) -> EditOptions {
         let open = self.read_params().frame().offset(offset);
         EditOptions::default().open(open).lock(self.lock_wait(lock))
@@ -597,8 +595,8 @@ impl Context {
         self.resources.held()
     }
 
-    /// How to compress chunks of `chunksize` bytes like this, when `reserved` bytes are needed for
-    /// something else.
+    /// How to compress chunks of `chunksize` bytes with these parameters, while other work needs
+    /// `reserved` bytes.
     ///
     /// # Errors
     ///
@@ -613,11 +611,11 @@ impl Context {
         Ok(CompressOptions::default().budget(budget))
     }
 
-    /// How many threads compress `nbytes` bytes to one chunk like this.
+    /// Threads to compress `nbytes` bytes to one chunk with these parameters.
     ///
     /// # Errors
     ///
-    /// When data and chunk do not fit the memory together.
+    /// When data and chunk together do not fit into the memory.
     pub(crate) fn one_chunk(&self, cparams: &CParams, nbytes: u64) -> Result<Executor> {
         Ok(self.resources.one_chunk(cparams, nbytes)?)
     }

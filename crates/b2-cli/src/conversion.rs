@@ -6,9 +6,9 @@
 //!         Metadata             ------------------>  as far as there is room
 //! ```
 //!
-//! One file for each destination, which takes chunks if it can hold them and no other chunks were
-//! requested, and else the content. Output grows in a folder of its own ([`Staged`]), since some of
-//! it is a folder.
+//! Each destination is a module. It takes chunks if it can hold them and the options ask for no
+//! other ones, else the content. Output grows in a folder of its own ([`Staged`]), since some
+//! formats are folders.
 
 pub(crate) mod anew;
 mod each;
@@ -72,7 +72,7 @@ struct ConvertReport<'a> {
     format: &'static str,
     nbytes: u64,
     file_bytes: u64,
-    /// Chunks that are as they were, perhaps with another header.
+    /// Chunks that were moved, perhaps with another header.
     moved: u64,
     /// Chunks that were compressed anew.
     recompressed: u64,
@@ -96,7 +96,7 @@ impl From<Recompressed> for Rewritten {
     }
 }
 
-/// Compresses what is at `key` of a store in another way, or all of it, in its place.
+/// Recompresses the value at `key` of a store, or the whole store, in place.
 ///
 /// # Errors
 ///
@@ -120,7 +120,8 @@ pub(super) fn rewrite_in_store(
     Ok(done.into())
 }
 
-/// Writes an object of `format` anew in that format, to a target that may be itself.
+/// Writes an object of `format` again in the same format, to a target that may be the object
+/// itself.
 ///
 /// # Errors
 ///
@@ -151,7 +152,7 @@ pub(crate) fn rewrite(
     Ok(Rewritten { nbytes, before, after: done.stored_nbytes })
 }
 
-/// How inputs become one format.
+/// The conversion of inputs to one format.
 #[derive(Clone, Copy)]
 pub(crate) struct Convert<'a> {
     pub(crate) args: &'a ConvertArgs,
@@ -207,7 +208,7 @@ impl<'a> Convert<'a> {
         work.report(&done, target.path(), start)
     }
 
-    /// Adds an input to a store, or puts it in the place of a value.
+    /// Adds an input to a store, or replaces a value by it.
     pub(crate) fn into_store(self, origin: &Origin, place: &StorePlace) -> Result<()> {
         let Self { args, cx, format, .. } = self;
         let start = Instant::now();
@@ -222,7 +223,7 @@ impl<'a> Convert<'a> {
         let progress = |nbytes| work.progress.add(nbytes);
         let conversion = work.conversion(&progress);
         let (mut done, station) = conversion.fill_store(&mut writer, Some(&place.key))?;
-        // A table stays one, and anything else becomes a frame.
+        // A table stays a table; anything else becomes a frame.
         let is_table = work.source.rows().is_some_and(|rows| !rows.is_column());
         let settings = match is_table {
             true => work.settings.clone().format(ConvertedFormat::B2z),
@@ -246,8 +247,8 @@ impl<'a> Convert<'a> {
         work.report(&done, Some(Path::new(&place.name())), start)
     }
 
-    /// Refuses recipes for data but in frames, which keep them, tells what becomes of objects, and
-    /// refuses options that the input makes meaningless.
+    /// Checks the input. Refuses recipes for data unless frames keep them, reports how Python
+    /// objects are stored, and refuses options that the input makes meaningless.
     fn check_source(self, origin: &Origin, source: &Source) -> Result<()> {
         let Self { args, output, cx, format } = self;
         let keeps_all = matches!(
@@ -264,7 +265,7 @@ impl<'a> Convert<'a> {
         if let Source::Items(items) = source {
             source::warn_of_trailing(items, &cx.console, &origin.name());
             let (expected, more) = (source.nbytes()?, items.trailing());
-            // They would be lost with the file.
+            // Removing the file would lose these bytes.
             if output.rm && more > 0 {
                 return Err(Error::ArrayLen { expected, found: expected.saturating_add(more) });
             }
@@ -294,10 +295,10 @@ impl<'a> Convert<'a> {
         Ok(())
     }
 
-    /// The one thing that the input holds. `for_store` says that it will be in a store, as which
-    /// some of it is read.
+    /// Opens the only object of the input. With `for_store`, some formats are read as the table
+    /// that a store can hold.
     fn open(self, origin: &Origin, for_store: bool) -> Result<Source> {
-        // A stream is copied to a file first, so that its format is recognised.
+        // The copy in a file lets a stream tell its format.
         if let Some(copy) = raw_data::copy_of_stream(origin)? {
             let copied =
                 Origin::File { path: copy.to_path_buf().into(), part: origin::Part::Whole };
@@ -306,7 +307,7 @@ impl<'a> Convert<'a> {
         self.open_file(origin, for_store)
     }
 
-    /// The same for what is a file.
+    /// The same for an input that is a file.
     fn open_file(self, origin: &Origin, for_store: bool) -> Result<Source> {
         let Self { args, cx, .. } = self;
         let choose = |source| -> Result<Source> {
@@ -360,8 +361,7 @@ impl<'a> Convert<'a> {
     }
 }
 
-/// Items that are not compressed: a `.npy` file, or any other of no format of ours if its type was
-/// given.
+/// The items of an uncompressed file: `.npy`, or one of unknown format if its type is given.
 fn uncompressed_items(
     args: &ConvertArgs,
     console: &Console,
@@ -392,7 +392,7 @@ fn uncompressed_items(
     })
 }
 
-/// A part of an array, as items that lie in memory or in a file without a name.
+/// A part of an array, as items in memory or in a file without a name.
 fn sliced(
     args: &ConvertArgs,
     cx: &Context,
@@ -468,7 +468,7 @@ impl Work<'_> {
     fn to_file(&self, target: &Path) -> Result<Report> {
         let staged = Staged::in_folder(target, self.output.into(), &self.cx.unfinished)?;
         let done = self.write(&staged)?;
-        // Of text and raw data it is known that they have values alone.
+        // Text and raw data hold nothing but values.
         let keeps_type = !self.format.is_store()
             && !matches!(
                 self.format,
@@ -496,7 +496,7 @@ impl Work<'_> {
         Ok(done)
     }
 
-    /// The header of nearly everything is written last, so that it goes through a file.
+    /// Most formats write the header last, so a temporary file comes first.
     fn to_stream(&self, mut out: Sink) -> Result<Report> {
         if self.format.is_folder() {
             return Err(message::DIRECTORY_TO_STDOUT.error());
@@ -508,13 +508,13 @@ impl Work<'_> {
         Ok(done)
     }
 
-    /// The conversion for the library to run.
+    /// The library's description of the conversion.
     fn conversion<'b>(&'b self, progress: OnProgress<'b>) -> Conversion<'b> {
         let Self { source: content, settings, dropped, .. } = self;
         Conversion { content, settings, dropped, progress }
     }
 
-    /// Writes the output to where it grows.
+    /// Writes the output to its temporary place.
     fn write(&self, staged: &Staged) -> Result<Report> {
         let progress = |nbytes| self.progress.add(nbytes);
         let done = self.conversion(&progress).write(staged.path());
@@ -527,7 +527,7 @@ impl Work<'_> {
         Ok(done)
     }
 
-    /// Bytes of the input, also where its values have been read to another file.
+    /// Bytes of the input, even if its values were copied to another file.
     fn input_nbytes(&self) -> u64 {
         let len = || fs::metadata(self.origin.path()?).ok().map(|metadata| metadata.len());
         match self.source.name() {
@@ -538,7 +538,7 @@ impl Work<'_> {
 
     fn report(self, done: &Report, output: Option<&Path>, start: Instant) -> Result<()> {
         let (console, given) = (&self.cx.console, self.input_nbytes());
-        // The bar goes before the line that replaces it.
+        // The bar must go before the line that replaces it is printed.
         drop(self.progress);
         let (name, elapsed) = (self.origin.name(), start.elapsed());
         let (nbytes, from) = (self.source.nbytes().unwrap_or(0), self.source.name());
@@ -571,13 +571,13 @@ impl Work<'_> {
     }
 }
 
-/// Names the indexes that a store is without now.
+/// Names the indexes that the store has lost.
 fn tell_gone(args: &ConvertArgs, cx: &Context, origin: &Origin, gone: &[String]) -> Result<()> {
     let text = |what: &String| format!("removed: {what}, since its chunks changed");
     gone.iter().try_for_each(|what| tell_loss(args, cx, &origin.name(), &text(what)))
 }
 
-/// `   3 chunks moved, 1 recompressed`; nothing of data that are not in chunks.
+/// `   3 chunks moved, 1 recompressed`; empty for data without chunks.
 fn chunks(moved: u64, recompressed: u64) -> String {
     let of = |n: u64, done: &str| format!("   {} {done}", size::counted(n, "chunk"));
     match (moved, recompressed) {

@@ -1,8 +1,8 @@
 //! Errors of an input, sorted by who has to act.
 //!
-//! [`Error`] says what is wrong, in words that follow `b2: FILE:`; its causes come from the
-//! libraries and are printed after it, never repeated in it. [`Error::code`] gives the exit code,
-//! [`Error::hint`] what to do.
+//! [`Error`] says what is wrong, after `b2: FILE:`. Its causes come from the libraries, and are
+//! printed after it. [`Error::code`] gives the exit code, [`Error::hint`] tells the user what to
+//! do.
 
 pub(crate) mod message;
 
@@ -27,7 +27,7 @@ use blosc_data::error::CsvError;
 
 use crate::{exit::Code, render::size};
 
-/// Why an input was not done.
+/// The reason why the work on an input failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum Error {
@@ -49,10 +49,10 @@ pub(crate) enum Error {
     /// The library cannot read or write a store.
     #[error(transparent)]
     Store(#[from] b2store::Error),
-    /// The library that opens anything refuses for a reason of its own.
+    /// The library that opens all formats refuses the data.
     #[error(transparent)]
     Data(Box<blosc_data::Error>),
-    /// A row of the table of messages, and the name that it is about.
+    /// A row of the table of messages, with the name in its text.
     #[error("{}", message.filled(name.as_deref()))]
     Message { message: Message, name: Option<String> },
     /// Comma-separated values that cannot be read.
@@ -61,42 +61,42 @@ pub(crate) enum Error {
     /// The library cannot read or write a bare chunk.
     #[error("{}", chunk_at(*.at))]
     Chunk { at: u64, source: blosc_chunk::Error },
-    /// No such file, and the name looks like a slip of the pen.
+    /// No such file, and the name looks like a mistyped command.
     #[error("no such file or directory")]
     Mistyped { command: String },
-    /// The content is of some other format.
+    /// The content has another format.
     #[error("not a Blosc file{}", blosc_data::starts_with(.start))]
     NotBlosc { start: Vec<u8> },
-    /// The same where another option would say what it is.
+    /// The same, in a command where an option could give the type.
     #[error("not a Blosc file{}", blosc_data::starts_with(.start))]
     NoType { start: Vec<u8> },
-    /// The same of what was a file of ours once.
+    /// The same of a file that was in one of our formats before it was damaged.
     #[error(transparent)]
     Damaged(Box<Self>),
-    /// It begins like a chunk, and has another length.
+    /// It begins like a chunk, but has another length.
     #[error("not a Blosc file (it begins like a chunk of {cbytes} bytes, but has {})", or_more(*.found))]
     PerhapsChunk { cbytes: u64, found: Option<u64> },
-    /// The output is there already.
+    /// The output exists already.
     #[error("file exists")]
     Exists { path: PathBuf },
-    /// Something that is no regular file, without -f.
+    /// The file is not regular, and -f is missing.
     #[error("is {kind}")]
     NotRegular { path: PathBuf, kind: FileKind },
     /// One output file for many inputs.
     #[error("{inputs} inputs cannot go into one file")]
     OneForMany { inputs: usize },
-    /// Several files would become one.
+    /// Several inputs would write the same output.
     #[error("has been written by this run already")]
     Twice { path: PathBuf },
     /// Input and output are the same file.
     #[error("is the input itself")]
     Same { path: PathBuf },
-    /// A type that items cannot have.
+    /// A type that does not have the size of the items.
     #[error(
         "an item of the type {dtype} has {given} bytes, the items of the array have {typesize}"
     )]
     ItemSize { dtype: String, given: u64, typesize: u64 },
-    /// Too much to print at once.
+    /// Too many items to print at once.
     #[error("{nitems} items are too many to show at once, the limit is {limit}")]
     ShowLess { nitems: u64, limit: u64 },
     /// The header of a NumPy file cannot be used.
@@ -105,66 +105,66 @@ pub(crate) enum Error {
     /// Items of a type that a codec or filter would destroy.
     #[error("{what} is for {needs}, and the items are {dtype}")]
     LossyType { what: String, needs: &'static str, dtype: String },
-    /// More or fewer bytes than the items of the array have.
+    /// The data have more or fewer bytes than the items of the array.
     #[error("the array has {expected} bytes, the file has {found} for it")]
     ArrayLen { expected: u64, found: u64 },
-    /// A pipe that ends before the array does.
+    /// A pipe ends before the array is complete.
     #[error("the array has {expected} bytes, the input ends before")]
     ArrayCut { expected: u64 },
     /// The file with metadata cannot be used.
     #[error("{what}")]
     Metadata { path: PathBuf, what: MetadataError },
-    /// The folder of an output is not there.
+    /// The folder of an output is missing.
     #[error("there is no folder {folder}")]
     NoFolder { path: PathBuf, folder: String },
     /// The text from an editor cannot be used, and is kept.
     #[error("{what}")]
     Edited { path: PathBuf, what: String },
-    /// The output does not give back the input.
+    /// Reading the output back gives other bytes than the input.
     #[error("reading back gave other data at byte {at} (expected {expected}, found {found})")]
     ReadBack { at: u64, expected: ByteOrEnd, found: ByteOrEnd },
-    /// More comes out than was allowed.
+    /// The output exceeds `--max-output`.
     #[error("{nbytes} bytes come out, the limit is {limit}")]
     MaxOutput { nbytes: u64, limit: u64 },
-    /// More comes out of so little than was allowed.
+    /// The output exceeds `--max-ratio` times the input.
     #[error("{nbytes} bytes come out of {from}, the limit is {limit} times as many")]
     MaxRatio { nbytes: u64, from: u64, limit: u64 },
-    /// The working memory does not suffice.
+    /// The working memory is too small.
     #[error("{needed} bytes of working memory are needed, the limit is {limit}")]
     MaxMemory { needed: u64, limit: u64 },
-    /// Another program used the file all the time.
+    /// Another program kept the file locked.
     #[error("in use: {0}")]
     Locked(LockTimeout),
     /// The failure has been printed already; this is its code.
     #[error("damaged")]
     Reported { code: Code },
-    /// There are not that many frames in the file.
+    /// The file has fewer frames.
     #[error("no frame {wanted}, the file has {frames}")]
     NoFrame { wanted: u64, frames: u64 },
-    /// Something is wrong with one of several inputs.
+    /// An error of one of several inputs.
     #[error("{file}")]
     Input {
         file: String,
         #[source]
         error: Box<Self>,
     },
-    /// An item would be cut.
+    /// The data end within an item.
     #[error(
         "{file} has {found} bytes, which is no multiple of {of}: an item or a row would be cut"
     )]
     PartItem { file: String, found: u64, of: u64 },
-    /// The items are not those of the array.
+    /// The items have another type than those of the array.
     #[error("{file} has items of the type {found}, the array has {expected}")]
     OtherType { file: String, found: String, expected: String },
-    /// The dimensions are not those of the array.
+    /// The shape does not fit that of the array.
     #[error(
         "{file} has the shape {found:?}, which does not fit after {array:?} along dimension {axis}"
     )]
     OtherShape { file: String, found: Vec<u64>, array: Vec<u64>, axis: usize },
-    /// There is no such dimension.
+    /// The array has fewer dimensions.
     #[error("no dimension {axis}, there are {ndim}")]
     Axis { axis: i64, ndim: usize },
-    /// The format has nothing that these readers know.
+    /// The format holds nothing that these readers understand.
     #[error("a .{format} file is not for readers of {target}")]
     FormatForTarget { format: &'static str, target: blosc_chunk::Target },
     /// Items of different sizes follow each other.
@@ -180,7 +180,7 @@ impl From<blosc_data::Error> for Error {
         match error {
             Data::Io { doing, source } => Self::io(verb(doing))(source),
             Data::Opener(source) => Self::Opener(source),
-            // The library names the file as well.
+            // The library's error names the file as well.
             Data::Frame(b2frame::Error::Open { source }) => Self::io(Doing::Open)(source),
             Data::Frame(error) => error.into(),
             Data::Blp(error) => error.into(),
@@ -215,7 +215,7 @@ impl From<blosc_data::Error> for Error {
     }
 }
 
-/// The program's word for an operation of the library.
+/// The program's value for an operation of the library.
 const fn verb(doing: blosc_data::error::Doing) -> Doing {
     use blosc_data::error::Doing as Library;
     match doing {
@@ -241,7 +241,7 @@ impl From<b2_program::Error> for Error {
     }
 }
 
-/// The error of a writer of Bloscpack files, which it hands through [`Write`](io::Write).
+/// The error behind one that a writer of Bloscpack files passes through [`Write`](io::Write).
 pub(crate) fn unpacked(error: io::Error) -> Error {
     match error.downcast::<bloscpack::Error>() {
         Ok(error) => error.into(),
@@ -260,7 +260,7 @@ pub(crate) enum MetadataError {
     Key { key: String },
 }
 
-/// A byte of two that should be equal, or the end of the data.
+/// A byte of two that should be equal; `None` is the end of the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ByteOrEnd(pub(crate) Option<u8>);
 
@@ -277,19 +277,19 @@ impl fmt::Display for ByteOrEnd {
 pub(crate) type Result<T, E = Error> = core::result::Result<T, E>;
 
 impl Error {
-    /// The system refused while `doing` something.
+    /// An error of the system while `doing` something.
     pub(crate) fn io(doing: Doing) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { doing, path: None, source }
     }
 
-    /// The system refused while `doing` something with a file that is not the input.
+    /// An error of the system while `doing` something with a file other than the input.
     pub(crate) fn io_at(doing: Doing, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = Some(path.to_owned());
         move |source| Self::Io { doing, path, source }
     }
 
-    /// The same where `target` is written, by the name that the user gave it: what the system
-    /// refuses to write concerns it, and what it refuses to read the input.
+    /// The same error while `target` is written. A write that the system refuses gets the name of
+    /// the output; a read is about the input.
     pub(crate) fn of_output(self, target: &Path) -> Self {
         let source = match self {
             Self::Frame(b2frame::Error::Write { source, .. })
@@ -297,7 +297,7 @@ impl Error {
             Self::Frame(b2frame::Error::Input { source, .. }) => {
                 return Self::io(Doing::Read)(source);
             }
-            // Outputs grow in temporary files.
+            // The temporary file stands for the output.
             Self::Io { doing: Doing::Write | Doing::Create, source, .. } => source,
             Self::Io { doing: Doing::Spool, .. } => return self,
             other => match b2_program::error::no_room(&other) {
@@ -308,8 +308,8 @@ impl Error {
         Self::io_at(Doing::Write, target)(source)
     }
 
-    /// An opener refused while `doing` something: what it does not know and what is damaged is no
-    /// fault of the system.
+    /// An error of an opener while `doing` something. Unknown and damaged data are not errors of
+    /// the system.
     pub(crate) fn of_opener(doing: Doing) -> impl FnOnce(io::Error) -> Self {
         move |source| match source.kind() {
             io::ErrorKind::Unsupported | io::ErrorKind::InvalidData => Self::Opener(source),
@@ -317,7 +317,7 @@ impl Error {
         }
     }
 
-    /// The same in a program that reads such inputs, by other commands.
+    /// The error in a program that reads such inputs, but not with this command.
     pub(crate) fn of_command(&self) -> Option<Self> {
         match self {
             Self::Message { message: message::NO_ADDRESSES, .. } => {
@@ -334,7 +334,7 @@ impl Error {
         }
     }
 
-    /// The file that this is about, when it is not the input.
+    /// The file that the error is about, unless it is the input.
     pub(crate) fn path(&self) -> Option<&Path> {
         match self {
             Self::Io { path, .. } => path.as_deref(),
@@ -349,15 +349,14 @@ impl Error {
         }
     }
 
-    /// The exit code that this error ends in.
+    /// The exit code of this error.
     pub(crate) fn code(&self) -> Code {
         match self {
             Self::Message { message, .. } => message.code,
             Self::Io { .. } | Self::Exists { .. } | Self::NoFolder { .. } => Code::System,
             Self::Opener(source) if source.kind() == io::ErrorKind::Unsupported => Code::Foreign,
             Self::Npy(NpyError::Objects) => Code::Foreign,
-            // The options ask for something impossible: a codec or filter says so when it meets the
-            // first chunk.
+            // A codec or filter refuses impossible options only when it gets the first chunk.
             Self::Frame(error @ b2frame::Error::Compress { .. })
                 if error.blame() == Blame::Data =>
             {
@@ -368,7 +367,7 @@ impl Error {
             Self::Bcolz(error) => blame_code(error.blame()),
             Self::Data(error) => blame_code(error.blame()),
             Self::Store(b2store::Error::NotAStore { .. }) => Code::Foreign,
-            // A value of a store that is no frame is damage of the store.
+            // A value of a store that is not a frame is damage of the store.
             Self::Store(error @ b2store::Error::Frame { .. }) => match blame_code(error.blame()) {
                 Code::Foreign => Code::Data,
                 code => code,
@@ -405,7 +404,7 @@ impl Error {
         }
     }
 
-    /// A word for programs, see the table in the manual.
+    /// The word for programs; the manual lists them.
     pub(crate) fn kind(&self) -> &'static str {
         match self.code() {
             Code::Success => "none",
@@ -435,7 +434,7 @@ impl Error {
         })
     }
 
-    /// Advice on what the program found.
+    /// Advice on faults that the program found.
     fn own_hint(&self) -> Option<&'static str> {
         Some(match self {
             Self::Message { message, .. } => return message.hint,
@@ -450,7 +449,7 @@ impl Error {
             Self::NotRegular { kind: FileKind::Directory, .. } => "use -r to walk directories",
             Self::NotRegular { .. } => "use -f if this is meant",
             Self::PerhapsChunk { .. } => "FILE@0 takes it for a chunk",
-            // Larger ones are rows of an array more likely than items.
+            // Larger sizes are probably those of a row, not of an item.
             Self::PartItem { of: 2..=16, .. } => {
                 "what may end anywhere goes to a frame of bytes: `b2 cat FILE | b2 c -t 1 -o NEW`"
             }
@@ -474,7 +473,7 @@ impl Error {
         })
     }
 
-    /// Advice on what a library found.
+    /// Advice on faults that a library found.
     fn library_hint(&self) -> Option<&'static str> {
         Some(match self {
             Self::Data(error) => match &**error {
@@ -528,7 +527,7 @@ impl Error {
         })
     }
 
-    /// Did the reader at the other end of our output go away?
+    /// Whether the reader of our output has gone.
     pub(crate) fn is_closed_pipe(&self) -> bool {
         let Self::Io { doing: Doing::Stdout, source, .. } = self else { return false };
         source.kind() == io::ErrorKind::BrokenPipe
@@ -542,17 +541,17 @@ fn blame_code(blame: Blame) -> Code {
         Blame::Limit => Code::Limit,
         Blame::Usage => Code::Usage,
         Blame::Busy => Code::Locked,
-        // A blame that is added later: not the user.
+        // A kind of blame that is newer than this program.
         _ => Code::System,
     }
 }
 
-/// `error` and its causes, as one line; of frames that are cut off, how much is there.
+/// `error` and its causes, as one line; for a frame that is cut off, the bytes that remain.
 pub(crate) fn chain(error: &(dyn StdError + 'static)) -> String {
     b2_program::error::chain_with(error, |error| frame_error(error).and_then(cut_off))
 }
 
-/// The error of a frame that a link of a chain is.
+/// The frame error that a link of a chain holds.
 fn frame_error<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a b2frame::Error> {
     let own = error.downcast_ref::<Error>();
     let own = own.or_else(|| error.downcast_ref::<Box<Error>>().map(Box::as_ref));
@@ -565,7 +564,7 @@ fn frame_error<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a b2frame::E
     }
 }
 
-/// That a frame is cut off, said with what is there of it.
+/// The text for a frame that is cut off, with the bytes that remain.
 fn cut_off(error: &b2frame::Error) -> Option<String> {
     let b2frame::Error::Corrupt { what, .. } = error else { return None };
     match what {

@@ -1,3 +1,3 @@
-//! Exit codes: one meaning each, the same for every program of the family.
+//! Exit codes, each with one meaning in all programs of the family.
 
 pub use b2_program::Code;

@@ -1,9 +1,9 @@
-//! The formats as the program needs them, on top of the libraries.
+//! The formats, re-exported from the libraries, with additions of the program.
 
 pub(crate) mod bcolz;
 pub(crate) mod store;
 
-// The formats are behind the door.
+// `blosc_data` hides the crates of the formats.
 pub(crate) use blosc_data::{
     boxes as stored_array,
     boxes::{Boxes, Stored},

@@ -1,4 +1,4 @@
-//! Reading: which inputs there are, what each holds, and its bytes.
+//! Inputs: their names, their kinds and their bytes.
 
 pub(crate) mod before_damage;
 pub(crate) mod decoded;

@@ -8,15 +8,15 @@
 //!                console <----------------+            the only place that prints
 //! ```
 //!
-//! The program is a thin layer over [`b2frame`]: it names files, bounds memory, keeps output safe
-//! and talks to people. [`run`] is the whole of it, for other front ends; the binary only hands
-//! over its arguments. The commands are described in `docs/cli.md`. It decodes nothing; only
-//! `dump` knows more of a format than its name.
+//! The program is a thin layer over [`b2frame`]: it names files, bounds memory, writes output
+//! safely and prints for people. [`run`] is the whole program, for other front ends; the binary
+//! only passes its arguments. `docs/cli.md` describes the commands. The libraries decode all data;
+//! only `dump` knows the fields of formats.
 //!
-//! Output files are written beside their target and renamed ([`b2_program::Staged`]), removed on
-//! failure and on signals ([`b2_program::signals`]). Input from pipes is kept in bounded memory
-//! (`inputs::object_reader`). Errors carry whose fault they are, which decides the [exit
-//! code](Code). `b2 blpk` is the program [`blpk`].
+//! Output files are written beside their target and renamed ([`b2_program::Staged`]). Failures and
+//! signals remove them ([`b2_program::signals`]). Input from pipes passes through bounded memory
+//! (`inputs::object_reader`). Errors tell who is to blame, which decides the [exit code](Code). `b2
+//! blpk` is the program [`blpk`].
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
@@ -52,10 +52,10 @@ use render::error_position::ErrorPosition;
 
 pub use exit::Code;
 
-/// Runs the program with `argv`, the name of the program included, on the standard streams.
+/// Runs the program on the standard streams, with `argv` and the program's name as its first word.
 ///
-/// SIGHUP, SIGINT, SIGQUIT and SIGTERM are caught for the rest of the process, from the first call
-/// on: they remove partial output and end the process as the signal does.
+/// From the first call on, SIGHUP, SIGINT, SIGQUIT and SIGTERM are caught for the rest of the
+/// process: they remove partial output and then end the process as usual.
 ///
 /// ```
 /// let code = b2_cli::run(["b2", "info", "no-such-file"].map(Into::into));
@@ -65,7 +65,7 @@ pub fn run(argv: impl IntoIterator<Item = OsString>) -> Code {
     run_with(argv, vec![])
 }
 
-/// As [`run`], with inputs that `openers` open.
+/// As [`run`], with `openers` for inputs other than files.
 pub fn run_with(
     argv: impl IntoIterator<Item = OsString>,
     openers: Vec<Box<dyn blosc_data::Opener>>,
@@ -114,14 +114,14 @@ pub fn run_with(
     }
 }
 
-/// The foreign formats that this build reads, as a list; `None` without any.
+/// The foreign formats that this build reads, as a list; `None` if there are none.
 fn kinds_of(openers: &Openers) -> Option<String> {
     let kinds: Vec<&str> = openers.iter().filter_map(blosc_data::Opener::kind_name).collect();
     (!kinds.is_empty()).then(|| kinds.join(", "))
 }
 
-/// The fault of the command line, or the text of `--help`. A usage error that cannot be shown
-/// is one all the same.
+/// Prints a usage error, or a text of `--help`. The exit code of a usage error does not depend on
+/// whether it can be printed.
 fn print_usage_error(program: &str, error: &clap::Error, command: Option<&str>, json: bool) {
     if !error.use_stderr() {
         let _unseen = error.print();
@@ -192,7 +192,7 @@ fn dispatch(program: &str, cli: Cli, openers: &Openers, running: Running) -> Cod
     }
 }
 
-/// No command: the version, or the help as a usage error.
+/// Runs without a command: prints the version, or the help as a usage error.
 fn run_without_command(program: &str, version: bool, verbose: bool, openers: &Openers) -> Code {
     if version {
         return run_printer(
@@ -236,7 +236,7 @@ fn run_command(
     code
 }
 
-/// Runs a command that only prints.
+/// Runs a command that prints and reads no inputs.
 fn run_printer(
     program: &str,
     general: &GeneralArgs,
@@ -266,7 +266,7 @@ fn print_version(console: &Console, openers: &Openers) -> Result<()> {
             format!("{}features {features}\n", commands::formats::summary())
         }
     };
-    // Set by those who build a release.
+    // Builds of releases set the variable.
     let commit = option_env!("B2_COMMIT").map(|commit| format!(" ({commit})"));
     let version = env!("CARGO_PKG_VERSION");
     console.print(&format!("b2 {version}{}\n{more}", commit.unwrap_or_default()))

@@ -1,4 +1,4 @@
-//! How much memory things need, and how much a run may use.
+//! Memory: the needs of operations, and the limit of a run.
 
 pub(crate) use b2_program::memory::budget;
 pub(crate) use blosc_data::size::{as_len, check_memory as check, nbytes};

@@ -1,4 +1,4 @@
-//! All metadata of a file as one JSON document, and what differs between two.
+//! All metadata of a file as one JSON document, and the differences between two documents.
 
 use blosc_data::{OpenOptions, Opened};
 use serde::Serialize;
@@ -24,19 +24,19 @@ pub(crate) enum Kind {
     Variable,
 }
 
-/// Something to be done.
+/// A change of metadata.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Change {
-    /// Gives a name a value.
+    /// Sets the value of a name.
     Set { kind: Option<Kind>, name: String, value: Value },
-    /// Takes a name away.
+    /// Removes a name.
     Delete { kind: Option<Kind>, name: String },
-    /// Gives a Bloscpack file other metadata, or none (`null`).
+    /// Replaces the metadata of a Bloscpack file, or removes them (`null`).
     Replace(Value),
 }
 
 impl Change {
-    /// The name that is changed; `None` where all are.
+    /// The changed name; `None` if the change is of everything.
     pub(crate) fn name(&self) -> Option<&str> {
         match self {
             Self::Set { name, .. } | Self::Delete { name, .. } => Some(name),
@@ -45,8 +45,7 @@ impl Change {
     }
 }
 
-/// All metadata. Kinds that a file cannot have are not there; kinds that are not there are not
-/// changed.
+/// All metadata. A kind that the file cannot have is missing; a missing kind is not changed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Document {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -60,7 +59,7 @@ pub(crate) struct Document {
     reserved: Map<String, Value>,
 }
 
-/// A document for programs.
+/// The JSON document.
 #[derive(Debug, Serialize)]
 #[serde(tag = "schema", rename = "b2.meta/1")]
 pub(crate) struct MetaReport<'a> {
@@ -76,11 +75,11 @@ pub(crate) enum Owner {
     Group,
 }
 
-/// The metadata of an input, and what has them.
+/// The metadata of an input, and their owner.
 ///
 /// # Errors
 ///
-/// When it cannot be opened, or can have none.
+/// When the input cannot be opened, or cannot hold metadata.
 pub(crate) fn of_input(origin: &Origin, params: OpenOptions) -> Result<(Owner, Document)> {
     if let Some(document) = of_group(origin, params.clone())? {
         return Ok((Owner::Group, document));
@@ -91,8 +90,8 @@ pub(crate) fn of_input(origin: &Origin, params: OpenOptions) -> Result<(Owner, D
     Ok((Owner::Object(object), document))
 }
 
-/// The attributes of the group or the table that an input is; a whole store is its root. `None` for
-/// values, whose metadata are those of a frame, and for what is in no store.
+/// The attributes of a group or a table; a whole store means its root. `None` for arrays (their
+/// metadata are in the frame) and outside of stores.
 fn of_group(origin: &Origin, params: OpenOptions) -> Result<Option<Document>> {
     let (path, key) = match origin {
         Origin::File { path, part: Part::Whole } if path.is_store() => (path, "/"),
@@ -113,7 +112,7 @@ fn of_group(origin: &Origin, params: OpenOptions) -> Result<Option<Document>> {
     Ok(Some(Document::of_attributes(blosc_data::json::map(&found))))
 }
 
-/// Tells of a value that looks like a number, and is text since JSON has no such number.
+/// Warns of a value that looks like a number JSON does not have, and is kept as text.
 pub(crate) fn tell_of_text(console: &Console, file: &str, name: &str, value: &Value) {
     if let Some(text @ ("NaN" | "Infinity" | "-Infinity")) = value.as_str() {
         let text = format!("{name}: {text} becomes text, since JSON has no such number");
@@ -133,7 +132,7 @@ impl Document {
     ///
     /// # Errors
     ///
-    /// When it cannot hold any, or they do not decode.
+    /// When the object cannot hold metadata, or they do not decode.
     pub(crate) fn from_object(object: &Object) -> Result<Self> {
         match object {
             Object::Frame(schunk) => {
@@ -168,16 +167,16 @@ impl Document {
         }
     }
 
-    /// Attributes, which have names and no kinds.
+    /// Attributes: names without kinds.
     pub(crate) fn of_attributes(map: Map<String, Value>) -> Self {
         Self { metadata: Some(Value::Object(map)), ..Self::default() }
     }
 
-    /// Reads a document.
+    /// Parses a document.
     ///
     /// # Errors
     ///
-    /// When it is none.
+    /// When the bytes are not such a document.
     pub(crate) fn parse(bytes: &[u8]) -> Result<Self> {
         Self::parts(bytes).map_err(|what| Error::Metadata { path: "standard input".into(), what })
     }
@@ -192,7 +191,7 @@ impl Document {
                 ("metalayers", Value::Object(map)) => document.metalayers = Some(map),
                 ("vlmetalayers", Value::Object(map)) => document.vlmetalayers = Some(map),
                 ("metadata", value) => document.metadata = Some(value),
-                // A document of `get --json` or `info --json` has more.
+                // `get --json` and `info --json` add these keys.
                 ("schema" | "path", _) => {}
                 ("metalayers" | "vlmetalayers", _) => return Err(MetadataError::Shape),
                 _ => return Err(MetadataError::Key { key }),
@@ -201,7 +200,7 @@ impl Document {
         Ok(document)
     }
 
-    /// Only one kind of metalayers.
+    /// The document with this kind of metalayers only.
     pub(crate) fn only(&self, kind: Option<Kind>) -> Self {
         let document = self.clone();
         match kind {
@@ -229,7 +228,7 @@ impl Document {
         self.metadata.as_ref()
     }
 
-    /// The document for programs.
+    /// The JSON document.
     pub(crate) fn report<'a>(&'a self, path: &'a str) -> MetaReport<'a> {
         MetaReport { path, document: self }
     }
@@ -238,7 +237,7 @@ impl Document {
     pub(crate) fn lines(&self) -> String {
         let maps = [&self.metalayers, &self.vlmetalayers].into_iter().flatten();
         let object = self.metadata.as_ref().and_then(Value::as_object);
-        // People see NaN, and not the bytes from which it can be made again.
+        // People see NaN; only JSON needs the bytes to restore it.
         let shown = |(name, value): (&String, &Value)| {
             (name.clone(), msgpack_json::to_json(&msgpack_json::from_json(value)))
         };
@@ -251,20 +250,20 @@ impl Document {
             format!("{}  {}\n", pad(name, width, Align::Left), json_text(value))
         };
         let mut text: String = names.iter().zip(&entries).map(line).collect();
-        // Metadata that are no object have no names.
+        // Metadata other than objects have no names.
         let plain = self.metadata.as_ref().filter(|value| !value.is_object() && !value.is_null());
         text.extend(plain.map(|value| json_text(value) + "\n"));
         text
     }
 
-    /// As JSON for people.
+    /// The JSON text for people.
     pub(crate) fn pretty(&self) -> String {
-        // Maps with text for keys can always be written.
+        // Maps with text keys always serialise.
         json_safe(&serde_json::to_string_pretty(self).unwrap_or_default()).into_owned() + "\n"
     }
 
-    /// The same for a file whose document is `target`: metalayers become metadata and metadata
-    /// metalayers of variable size, by their names. What makes a file an array stays with it.
+    /// The document for a file with the kinds of `target`: metalayers become metadata, and metadata
+    /// metalayers of variable size, by name. The description of an array stays with its file.
     pub(crate) fn for_file(self, target: &Self) -> Self {
         match (self, &target.metadata) {
             (Self { metadata: Some(value), metalayers, vlmetalayers, .. }, None) => {
@@ -293,11 +292,11 @@ impl Document {
         }
     }
 
-    /// Only the values of these names.
+    /// The values of these names only.
     ///
     /// # Errors
     ///
-    /// When one is not there.
+    /// When a name is missing.
     pub(crate) fn named(&self, names: &[String]) -> Result<Self> {
         if let Some(name) = names.iter().find(|name| self.get(name).is_none()) {
             return Err(message::NO_SUCH_METADATA.about(name));
@@ -306,7 +305,7 @@ impl Document {
             let wanted = map.iter().filter(|(name, _)| names.contains(name));
             wanted.map(|(name, value)| (name.clone(), value.clone())).collect()
         };
-        // The description of an array is a metalayer when it is named.
+        // The description of an array is shown only if it is named.
         let mut metalayers = self.metalayers.as_ref().map(&chosen);
         metalayers.iter_mut().for_each(|map| map.extend(chosen(&self.reserved)));
         Ok(Self {
@@ -322,11 +321,11 @@ impl Document {
         })
     }
 
-    /// The changes that turn this document, of a file, into the other one.
+    /// The changes that turn this document of a file into the new one.
     ///
     /// # Errors
     ///
-    /// When the file cannot hold something in the other one.
+    /// When the file cannot hold a part of the new document.
     pub(crate) fn changes(&self, new: &Self) -> Result<Vec<Change>> {
         let mut changes = vec![];
         let kinds = [
@@ -352,11 +351,11 @@ impl Document {
         Ok(changes)
     }
 
-    /// Can these changes be made?
+    /// Checks that these changes are possible.
     ///
     /// # Errors
     ///
-    /// When a name is not there, or not for change.
+    /// When a name is missing, or cannot be changed.
     pub(crate) fn check(&self, changes: &[Change]) -> Result<()> {
         for change in changes {
             match change {
@@ -380,14 +379,14 @@ impl Document {
     }
 }
 
-/// The keys by which Bloscpack knows an array.
+/// The keys of Bloscpack's description of an array.
 const ARRAY_KEYS: [&str; 4] = ["dtype", "shape", "order", "container"];
 
 fn is_array(entries: &Map<String, Value>) -> bool {
     ARRAY_KEYS.iter().all(|key| entries.contains_key(*key))
 }
 
-/// Metadata without what says that a Bloscpack file is an array.
+/// Metadata without the description of an array.
 fn without_array(entries: Map<String, Value>) -> impl Iterator<Item = (String, Value)> {
     let is_array = is_array(&entries);
     let is_kept = move |name: &str| !(is_array && ARRAY_KEYS.contains(&name));
@@ -425,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_is_changed_and_nothing_else() {
+    fn only_differences_are_changed() {
         let old = document(&json!({"metalayers": {"a": 1, "b": 2}, "vlmetalayers": {"c": 3}}));
         let new = document(&json!({"metalayers": {"b": 2, "d": 4}, "vlmetalayers": {"c": 5}}));
         let (fixed, variable) = (Some(Kind::Fixed), Some(Kind::Variable));
@@ -436,7 +435,7 @@ mod tests {
         ];
         assert_eq!(old.changes(&new).unwrap(), expected);
         assert_eq!(old.changes(&old).unwrap(), []);
-        // Kinds that are not named stay as they are.
+        // A document that lacks a kind does not change it.
         assert_eq!(old.changes(&document(&json!({}))).unwrap(), []);
     }
 

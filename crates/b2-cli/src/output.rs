@@ -1,4 +1,4 @@
-//! Writing: where output goes, how it appears whole or not at all, and reading it back.
+//! Outputs: their names, their atomic appearance, and reading them back.
 
 pub(crate) mod copy;
 pub(crate) mod copy_rest;
@@ -17,11 +17,11 @@ pub(crate) use targets::{Naming, Target, Targets, check_frame_name};
 
 use crate::program::B2;
 
-/// Bytes on their way to standard output, a device or a file.
+/// A destination of bytes: standard output, a device or a file.
 pub(crate) type Sink = b2_program::Sink<B2>;
-/// A [`Sink`] for what writes to a [`Write`](std::io::Write).
+/// A [`Sink`] as a [`Write`](std::io::Write).
 pub(crate) type SinkWriter<'a> = b2_program::SinkWriter<'a, B2>;
-/// Outputs that take their places together.
+/// Outputs that are renamed together.
 pub(crate) type Batch = b2_program::Batch<B2>;
 /// Output that appears whole or not at all.
 pub(crate) type Staged = b2_program::Staged<B2>;

@@ -1,5 +1,5 @@
-//! The picture of an input: its numbers, read tile by tile, and no more of them kept than a picture
-//! can show. `b2 plot` writes it, `b2 view` shows it.
+//! The picture of an input. Its numbers are read tile by tile, and only as many are kept as the
+//! picture can show. `b2 plot` writes the picture, `b2 view` shows it.
 
 mod series;
 
@@ -29,35 +29,35 @@ use crate::{
     },
 };
 
-/// The drawn part of an input, and the way to draw it.
+/// The part to draw, and its form.
 #[derive(Debug, Default)]
 pub(crate) struct Request {
-    /// The part; without one the first positions of dimensions that are too many.
+    /// The part; without one, surplus dimensions stay at their first position.
     pub(crate) slice: Option<Slice>,
     /// Columns of a table, or fields of items.
     pub(crate) columns: Vec<String>,
     /// The column that is the x axis.
     pub(crate) x: Option<String>,
-    /// Only the rows of a table that meet it.
+    /// A condition that chooses rows of a table.
     pub(crate) condition: Option<String>,
-    /// Are logarithms drawn?
+    /// Whether logarithms are drawn.
     pub(crate) is_log: bool,
-    /// Else what the dimensions suggest.
+    /// The kind; `None` if the dimensions decide.
     pub(crate) kind: Option<PlotKind>,
     /// The range of the colours of a map.
     pub(crate) range: Option<AxisRange>,
-    /// Is the first row of a map below?
+    /// Whether the first row of a map is at the bottom.
     pub(crate) is_upward: bool,
     /// Bars of a histogram.
     pub(crate) bins: Option<u16>,
-    /// Else the name of the input and the part.
+    /// The title; `None` for the name of the input and the part.
     pub(crate) title: Option<String>,
     /// Type of the items, where the input does not say or is wrong.
     pub(crate) dtype: Option<Dtype>,
     pub(crate) limits: LimitArgs,
 }
 
-/// A picture, and what it is of.
+/// A picture with its facts.
 pub(crate) struct Drawn {
     /// The input and the part.
     pub(crate) name: String,
@@ -77,7 +77,7 @@ impl Drawn {
     ///
     /// # Errors
     ///
-    /// When there are no numbers to draw, or they cannot be read.
+    /// When the input has no numbers, or they cannot be read.
     pub(crate) fn new(
         request: &Request,
         cx: &Context,
@@ -100,7 +100,7 @@ impl Drawn {
             return Err(message::PLOT_NO_VALUES.error());
         }
         let kept = match (request.kind, &all_dims(&shown)[..]) {
-            // A map may have one row or column.
+            // A map may have a single row or column.
             (Some(PlotKind::Heat), dims @ [_, _]) => dims.to_vec(),
             _ => kept(&shown),
         };
@@ -143,7 +143,7 @@ impl Drawn {
         Ok(Self { name, kind, dtype, shape, tally, extent, is_log, scene })
     }
 
-    /// The value that something drawn stands for.
+    /// The value for a drawn number, which may be a logarithm.
     pub(crate) fn value(&self, drawn: f64) -> f64 {
         if self.is_log { 10f64.powf(drawn) } else { drawn }
     }
@@ -158,8 +158,8 @@ impl Drawn {
     }
 }
 
-/// The picture of the last two dimensions of an input, at `fixed` positions of those before, for a
-/// screen.
+/// The picture of the last two dimensions of an input for a screen, at `fixed` positions of the
+/// others.
 ///
 /// # Errors
 ///
@@ -170,7 +170,7 @@ pub(crate) fn scene_for_screen(
     fixed: &[u64],
     columns: Vec<String>,
 ) -> Result<Scene> {
-    // Without a part of its own each dimension is taken whole.
+    // Without a slice, every dimension is drawn whole.
     let picks: Vec<Pick> =
         fixed.iter().map(|at| Pick::from(i64::try_from(*at).unwrap_or(i64::MAX))).collect();
     let slice = Some(Slice::from(picks));
@@ -181,27 +181,27 @@ pub(crate) fn scene_for_screen(
 /// Bars of a histogram, by default.
 const DEFAULT_BINS: u16 = 50;
 
-/// Dots of a screen that is wide.
+/// Points for the picture on a wide screen.
 const SCREEN_ROOM: Room = Room { columns: 400, rows: 120 };
 
-/// Takes the ranges of a tile, its positions on the x axis if a column says them, and its numbers.
+/// Takes the ranges of a tile, its positions on the x axis if a column gives them, and its numbers.
 type TileWork<'a> = &'a mut dyn FnMut(&[Range<u64>], &[f64], &[f64]);
 
-/// How the numbers of a slice are read.
+/// The state of reading the numbers of a slice.
 struct Reading<'a> {
     cx: &'a Context,
     axes: &'a [Axis],
-    /// The same without the rows that nobody wants.
+    /// The same axes without rows after the last wanted one.
     shown: &'a [Axis],
     progress: &'a Progress,
     is_log: bool,
 }
 
-/// A scene without a title, the least and the largest value in it, and what is no value.
+/// A scene without a title, the extent of its values, and the count of other items.
 type Reduced = (Scene, Extent, Tally);
 
 impl Reading<'_> {
-    /// Reads the numbers that are wanted, tile by tile, and with them those of `x`.
+    /// Reads the wanted numbers tile by tile, with the positions from `x`.
     fn pass(
         &self,
         series: &Series,
@@ -238,7 +238,7 @@ impl Reading<'_> {
         })
     }
 
-    /// Values as they are drawn.
+    /// Values, or their logarithms.
     fn scaled<'v>(&self, values: &'v [f64]) -> Cow<'v, [f64]> {
         match self.is_log {
             true => values.iter().map(|value| logarithm(*value)).collect(),
@@ -305,7 +305,8 @@ impl Reading<'_> {
         Ok((scene, extent, tally))
     }
 
-    /// The names and axes of lines: one, or one for each position of the first of two dimensions.
+    /// The names and axes of the lines: one, or one for each position of the first of two
+    /// dimensions.
     fn rows(&self, series: &Series, dims: &[usize]) -> Vec<(String, Vec<Axis>)> {
         let [down, _] = dims else { return vec![(String::new(), self.axes.to_vec())] };
         let rows = self.axes[*down];
@@ -318,7 +319,7 @@ impl Reading<'_> {
         (0..rows.len).map(row).collect()
     }
 
-    /// A map of two dimensions, the first of them down.
+    /// A map of two dimensions; the first one runs down.
     fn map(
         &self,
         series: &Series,
@@ -350,7 +351,7 @@ impl Reading<'_> {
         }
         (scene.x, scene.x_label) = series.axis(dims[1], &across, 0.5);
         (scene.y, scene.y_label) = series.axis(dims[0], &down, 0.5);
-        // The first row is above.
+        // The first row is at the top by default.
         scene.y.is_reversed ^= !request.is_upward;
         if nitems > ncells {
             let text = format!("each cell the mean of {} items", each(nitems, ncells));
@@ -359,7 +360,7 @@ impl Reading<'_> {
         Ok((scene, extent, tally))
     }
 
-    /// A histogram, whose range is looked for first.
+    /// A histogram. A first pass finds its range.
     fn bars(&self, series: &Series, numbers: &Numbers, nbins: u16) -> Result<Reduced> {
         let (mut extent, mut tally) = (Extent::EMPTY, Tally::default());
         let read = (numbers, self.axes, None);
@@ -379,7 +380,7 @@ impl Reading<'_> {
     }
 }
 
-/// The axes, of which the first has no more rows than are wanted.
+/// The axes; the first one ends after the last wanted row.
 fn shown(series: &Series, axes: &[Axis]) -> Result<Vec<Axis>> {
     let mut shown = axes.to_vec();
     if series.chosen.is_none() && series.x.is_none() {
@@ -397,7 +398,7 @@ fn shown(series: &Series, axes: &[Axis]) -> Result<Vec<Axis>> {
     Ok(shown)
 }
 
-/// Makes the rows of a slice those of the rows that the condition finds.
+/// Lets a slice of rows count only the rows that the condition finds.
 fn among_found(request: &Request, series: &Series, shape: &[u64], axes: &mut [Axis]) -> Result<()> {
     if let (Some(slice), Some(chosen), ([axis], [nrows])) =
         (&request.slice, &series.chosen, (axes, shape))
@@ -410,20 +411,20 @@ fn among_found(request: &Request, series: &Series, shape: &[u64], axes: &mut [Ax
     Ok(())
 }
 
-/// The dimensions of which a slice takes more than one position.
+/// The dimensions in which a slice has more than one position.
 fn all_dims(shown: &[Axis]) -> Vec<usize> {
     (0..shown.len()).filter(|dim| !shown[*dim].is_index).collect()
 }
 
-/// Rows that a condition looks at together.
+/// Rows for which a condition is evaluated at once.
 const ROWS_AT_ONCE: usize = 1 << 16;
 
-/// NaN where there is none.
+/// The logarithm; NaN if there is none.
 fn logarithm(value: f64) -> f64 {
     if value > 0.0 { value.log10() } else { f64::NAN }
 }
 
-/// Remarks on what is not drawn as a value.
+/// Notes on items that are not drawn as values.
 fn left_out(Tally { nan, inf, .. }: Tally, is_log: bool) -> impl Iterator<Item = Note> {
     let what = if is_log { "NaN or not above zero" } else { "NaN" };
     let nan = (nan > 0).then(|| (color::NAN, format!("{} {what}", count(nan))));
@@ -431,7 +432,7 @@ fn left_out(Tally { nan, inf, .. }: Tally, is_log: bool) -> impl Iterator<Item =
     [nan, inf].into_iter().flatten().map(|(color, text)| Note { color: Some(color), text })
 }
 
-/// Without a slice: everything of a histogram and of two dimensions, else the first positions.
+/// The slice by default: everything for a histogram and for two dimensions, else first positions.
 fn default_picks(kind: Option<PlotKind>, ndim: usize) -> Vec<Pick> {
     let shown = match kind {
         Some(PlotKind::Histogram) => ndim,
@@ -441,7 +442,7 @@ fn default_picks(kind: Option<PlotKind>, ndim: usize) -> Vec<Pick> {
     vec![Pick::Index(0); ndim.saturating_sub(shown)]
 }
 
-/// Lines in one picture: more would have the same colours.
+/// Most lines in one picture: more would repeat colours.
 const MAX_LINES: u64 = 6;
 
 fn kind(wanted: Option<PlotKind>, kept: &[usize], shape: &[u64], nrows: u64) -> Result<PlotKind> {

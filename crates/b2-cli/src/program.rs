@@ -1,4 +1,4 @@
-//! The program as `b2_program` knows it.
+//! This program, as the trait of `b2_program` describes it.
 
 use std::path::Path;
 

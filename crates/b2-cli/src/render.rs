@@ -1,4 +1,4 @@
-//! Values as people and programs read them: sizes, columns, positions, progress.
+//! Values in the form that people and programs read: sizes, columns, positions, progress.
 
 pub(crate) mod error_position;
 

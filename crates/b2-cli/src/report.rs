@@ -1,5 +1,5 @@
-//! The content of a file as data: the documents of `--json`, from which the text of `info` and
-//! `list` is made from.
+//! The content of a file as data: the documents of `--json`. `info` and `list` make their text of
+//! them.
 
 mod bcolz;
 mod blp;
@@ -26,13 +26,13 @@ use crate::{
     render::size,
 };
 
-/// The keys with which every document about one file begins, in this order.
+/// The first keys of every document about a file, in this order.
 #[derive(Debug, Serialize)]
 #[serde(tag = "schema", rename = "b2.info/1")]
 pub(crate) struct FileSummary<'a> {
     pub(crate) path: &'a str,
     pub(crate) format: &'static str,
-    /// The number that the file holds; 0 for Bloscpack headers of the first release candidates.
+    /// The version number in the file; 0 for Bloscpack headers of the first release candidates.
     pub(crate) format_version: u8,
     pub(crate) nbytes: u64,
     /// Chunks with their headers, without their digests.
@@ -43,13 +43,13 @@ pub(crate) struct FileSummary<'a> {
 }
 
 impl<'a> FileSummary<'a> {
-    /// A file whose sizes are 0 so far.
+    /// The description of a file, with all sizes 0.
     fn new(path: &'a str, format: &'static str, format_version: u8) -> Self {
         let (nbytes, cbytes, cratio, file_bytes) = (0, 0, None, 0);
         Self { path, format, format_version, nbytes, cbytes, cratio, file_bytes }
     }
 
-    /// The same file with these sizes.
+    /// Sets the sizes.
     fn sizes(self, nbytes: u64, cbytes: u64, file_bytes: u64) -> Self {
         Self { nbytes, cbytes, file_bytes, cratio: size::cratio(nbytes, cbytes), ..self }
     }
@@ -70,24 +70,24 @@ fn filter_metas(pipeline: &Pipeline) -> Vec<u8> {
     pipeline.active().map(|slot| slot.meta).collect()
 }
 
-/// Parts that could not be read of a file that is described all the same.
+/// Parts of a file that could not be read, though the rest is described.
 #[derive(Debug, Default, Serialize)]
 #[serde(transparent)]
 pub(crate) struct Problems {
     texts: Vec<String>,
-    /// The first one's exit code: the system's, or that of damage.
+    /// The exit code of the first one: of the system, or of damage.
     #[serde(skip)]
     code: Option<Code>,
 }
 
 impl Problems {
-    /// Adds an error, once: one cause may hide several things.
+    /// Adds an error, unless it is there: one cause may affect several parts.
     pub(crate) fn add(&mut self, error: &Error) {
         let is_system = error.code() == Code::System;
         self.add_text(chain(error), if is_system { Code::System } else { Code::Data });
     }
 
-    /// Adds what has no error of its own.
+    /// Adds a text that has no error.
     pub(crate) fn add_text(&mut self, text: String, code: Code) {
         if !self.texts.contains(&text) {
             self.texts.push(text);
@@ -103,18 +103,18 @@ impl Problems {
         &self.texts
     }
 
-    /// Whether there is damage, which rescuing helps against.
+    /// Whether there is damage that `rescue` can work on.
     pub(crate) fn is_damage(&self) -> bool {
         self.code == Some(Code::Data)
     }
 
-    /// The end of the command that has printed them.
+    /// The result of the command, which has printed the problems.
     pub(crate) fn outcome(&self) -> Result<(), Error> {
         self.code.map_or(Ok(()), |code| Err(Error::Reported { code }))
     }
 }
 
-/// The value, or `None` and a note.
+/// The value; `None` adds a problem.
 fn noted<T>(problems: &mut Problems, found: Result<T, impl Into<Error>>) -> Option<T> {
     found.map_err(|error| problems.add(&error.into())).ok()
 }

@@ -1,5 +1,5 @@
-//! A sequence of frames as one content: one frame is made of it, since other programs read only the
-//! first, and only one frame can be changed in its place.
+//! A sequence of frames as one content. It is made into one frame, since other programs read only
+//! the first, and since only a single frame can be changed in place.
 
 use std::{
     fs::{self, File},
@@ -22,13 +22,13 @@ use crate::{
     render::{harmless, size::count},
 };
 
-/// Makes one frame of a file that holds several, in its place. The chunks of the first stay as they
-/// are, the content of the others is compressed as the first one is.
+/// Makes one frame of the frames in a file, in place. The chunks of the first stay unchanged; the
+/// content of the others is compressed with its settings.
 ///
 /// # Errors
 ///
-/// When the frames are no one content, something else is in the file, or it cannot be written; the
-/// file is as it was then.
+/// When the frames do not form one content, the file holds something else, or it cannot be written.
+/// The file is then unchanged.
 pub(crate) fn merge_in_place(cx: &Context, path: &Path, lock: LockArgs) -> Result<()> {
     let origin = Origin::File { path: path.into(), part: Part::Whole };
     let _turn = cx.lock_exclusive(path, lock)?;
@@ -36,7 +36,7 @@ pub(crate) fn merge_in_place(cx: &Context, path: &Path, lock: LockArgs) -> Resul
     let staged = Staged::in_folder(path, StageOptions { force: true, sync: true }, &cx.unfinished)?;
     let Merged { nframes, .. } = merge(cx, &origin, staged.path())?;
     if nframes < 2 {
-        // Another program has done it meanwhile.
+        // Another program has merged the frames before the lock was taken.
         return Ok(());
     }
     staged.commit_with_mode(Some(&metadata))?;
@@ -45,16 +45,16 @@ pub(crate) fn merge_in_place(cx: &Context, path: &Path, lock: LockArgs) -> Resul
     Ok(())
 }
 
-/// One frame of all the frames of an input, and whether frames after the first have metadata of
-/// their own, which are not in it.
+/// One frame of all the frames of an input, and whether it lacks metadata that frames after the
+/// first have.
 ///
 /// # Errors
 ///
-/// When they are no one content, or cannot be read or written.
+/// When the frames do not form one content, or cannot be read or written.
 pub(crate) fn merged(cx: &Context, origin: &Origin) -> Result<(Object, bool)> {
     let station = Staged::for_stream(&cx.unfinished)?;
     let merged = merge(cx, origin, station.path())?;
-    // The open file stays when its name goes with the station.
+    // The open file outlives its name, which the station removes.
     let file = File::open(station.path()).map_err(Error::io(Doing::Spool))?;
     let store = Arc::new(FileStore::from_file(file));
     let object = ObjectReader::from_store(store, cx.read_params()).next()?;
@@ -62,9 +62,9 @@ pub(crate) fn merged(cx: &Context, origin: &Origin) -> Result<(Object, bool)> {
     Ok((object, merged.loses_metadata))
 }
 
-/// Frames that are one now.
+/// The result of a merge.
 struct Merged {
-    /// How many they were.
+    /// The number of frames before.
     nframes: u64,
     /// Whether frames after the first have metadata of their own.
     loses_metadata: bool,
@@ -74,7 +74,7 @@ struct Merged {
 ///
 /// # Errors
 ///
-/// When they are no one content, or cannot be read or written.
+/// When the frames do not form one content, or cannot be read or written.
 fn merge(cx: &Context, origin: &Origin, path: &Path) -> Result<Merged> {
     let mut objects = ObjectReader::open(origin, cx.read_params())?;
     let found = objects.find()?.ok_or(Error::NotBlosc { start: vec![] })?;
@@ -106,7 +106,7 @@ fn merge(cx: &Context, origin: &Origin, path: &Path) -> Result<Merged> {
     Ok(merged)
 }
 
-/// The frame that is a part of one content: neither an array nor objects.
+/// The frame, if it can be a part of one content: neither an array nor objects.
 fn part_of_content(object: &Object) -> Result<&SChunk> {
     match object {
         Object::Frame(schunk)
@@ -118,9 +118,8 @@ fn part_of_content(object: &Object) -> Result<&SChunk> {
     }
 }
 
-/// Chooses a codec and filters without loss where those of the frame lose data: the chunk that new
-/// items go on in is compressed anew, and what is in it would lose more each time. Says whether it
-/// had to.
+/// Replaces a codec and filters that lose data by lossless ones. An append compresses the last
+/// chunk again, and its items would lose more each time. Returns whether it had to.
 pub(crate) fn append_without_loss(writer: &mut SChunkWriter) -> bool {
     let (cparams, registries) = (writer.cparams().clone(), Registries::default());
     let codec = registries.codecs.get(cparams.codec);

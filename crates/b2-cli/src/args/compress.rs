@@ -12,7 +12,7 @@ use clap::{Args, ValueEnum};
 use super::{InputArgs, LockArgs, OutputArgs};
 use crate::{error::chain, formats::msgpack_json, render::ByteSize};
 
-/// The level of the options, which know no other ones.
+/// The level of the options, whose range clap has checked.
 pub(crate) fn level_of(args: LevelArgs) -> Level {
     Level::try_from(args.level).unwrap_or_default()
 }
@@ -97,9 +97,9 @@ pub(crate) struct TuningArgs {
     /// prints them
     #[arg(long, value_name = "FILE", help_heading = "Metadata")]
     pub(crate) meta_file: Option<PathBuf>,
-    /// By what damage is noticed. Of a frame or an array: body (a sum of the whole), chunks (also
-    /// one for each chunk, which tells what is damaged), none [default: body]. Of a Bloscpack
-    /// file: none, adler32, crc32, md5, sha1, sha224, sha256, sha384, sha512 [default: adler32]
+    /// Checksums to write. Of a frame or an array: body (one of the whole), chunks (also one of
+    /// each chunk, which tells what is damaged), none [default: body]. Of a Bloscpack file: none,
+    /// adler32, crc32, md5, sha1, sha224, sha256, sha384, sha512 [default: adler32]
     #[arg(long, value_name = "KIND", value_parser = parse_checksum, help_heading = "Output")]
     pub(crate) checksum: Option<ChecksumChoice>,
     /// Read back and compare before success is reported (always done with --rm)
@@ -113,8 +113,8 @@ impl TuningArgs {
         self.target.unwrap_or(Target::Blosc2_0)
     }
 
-    /// The filters: codecs that look at numbers, or at bytes in two dimensions, get them as they
-    /// are.
+    /// The filters; by default none for codecs that read items (zfp) or two-dimensional bytes
+    /// (ndlz).
     pub(crate) fn pipeline(&self) -> Pipeline {
         let takes_items = self.codec.is_some_and(|choice| {
             matches!(
@@ -132,7 +132,8 @@ impl TuningArgs {
 pub(crate) struct Shape(pub(crate) Vec<u64>);
 
 impl Shape {
-    /// The lengths as those of a chunk or block; a length too long for one is too long in any case.
+    /// The lengths of a chunk or block. A length over `u32::MAX` saturates, which is too long as
+    /// well.
     pub(crate) fn lens(&self) -> Vec<u32> {
         self.0.iter().map(|len| u32::try_from(*len).unwrap_or(u32::MAX)).collect()
     }
@@ -147,7 +148,7 @@ pub(crate) struct CodecChoice {
     pub(crate) meta: u8,
 }
 
-/// The size of an item, or the wish to have it found.
+/// The size of an item: given, or to be detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Typesize {
     Auto,
@@ -186,7 +187,7 @@ pub(crate) enum ValueError {
     /// No codec of this name.
     #[error("no codec has the name {name:?} (see `b2 formats`)")]
     Codec { name: String },
-    /// The parameter of the codec is no byte.
+    /// The parameter of the codec is not a byte (0 to 255).
     #[error("{meta:?} is not a number from 0 to 255")]
     Meta { meta: String },
     /// The exponent of an accuracy is no signed byte.
@@ -204,7 +205,7 @@ pub(crate) enum ValueError {
     /// Not a list of lengths.
     #[error("{text:?} is not a shape like 1460,241,480")]
     Shape { text: String },
-    /// More than one length is to be found.
+    /// More than one length is -1.
     #[error("{text:?} is not a shape like 1460,-1,480, in which one length may be -1")]
     DataShape { text: String },
     /// Not the type of an item.
@@ -257,7 +258,7 @@ pub(crate) fn parse_checksum(text: &str) -> Result<ChecksumChoice, String> {
     }
 }
 
-/// By what damage is noticed, which is another thing in each format.
+/// The checksums to write; each format has its own kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ChecksumChoice {
     None,
@@ -268,7 +269,7 @@ pub(crate) enum ChecksumChoice {
 }
 
 impl ChecksumChoice {
-    /// For a frame; `None` if the choice makes no sense there.
+    /// The choice for a frame; `None` if frames have no such checksum.
     pub(crate) const fn seal(self) -> Option<Checksums> {
         match self {
             Self::None => Some(Checksums::None),
@@ -277,7 +278,7 @@ impl ChecksumChoice {
         }
     }
 
-    /// For a Bloscpack file; `None` if the choice makes no sense there.
+    /// The choice for a Bloscpack file; `None` if it has no such checksum.
     pub(crate) const fn digest(self) -> Option<Checksum> {
         match self {
             Self::None => Some(Checksum::None),
@@ -294,7 +295,7 @@ pub(crate) fn parse_filter(text: &str) -> Result<Pipeline, ValueError> {
     })
 }
 
-/// The first name in a list of filters that is none.
+/// The first name in the list that is not a filter.
 fn unknown_filter(text: &str) -> Option<&str> {
     let names = text.split(',').map(|part| part.split(':').next().unwrap_or_default().trim());
     let is_known =
@@ -302,7 +303,7 @@ fn unknown_filter(text: &str) -> Option<&str> {
     names.into_iter().find(|name| !is_known(name))
 }
 
-/// A shape of data, in which one length may be -1: what the data have.
+/// Parses a shape in which one length may be -1: the size of the data determines it.
 pub(crate) fn parse_data_shape(text: &str) -> Result<DataShape, ValueError> {
     let wrong = || ValueError::DataShape { text: text.to_owned() };
     let is_open = |part: &str| part.trim() == "-1";
@@ -319,7 +320,7 @@ pub(crate) fn parse_data_shape(text: &str) -> Result<DataShape, ValueError> {
 
 pub(crate) use blosc_data::convert::DataShape;
 
-/// `3,4`; an empty text is the shape of a scalar.
+/// Parses `3,4`; an empty text is the shape of a scalar.
 pub(crate) fn parse_shape(text: &str) -> Result<Shape, ValueError> {
     let lens = text.split(',').map(str::trim).filter(|_| !text.trim().is_empty()).map(str::parse);
     lens.collect::<Result<_, _>>()
@@ -333,7 +334,7 @@ pub(crate) fn parse_dtype(text: &str) -> Result<Dtype, ValueError> {
     Ok(dtype.scalar().cloned().map_or(dtype, Dtype::from))
 }
 
-/// Names of C and of Python for the types of NumPy, as NumPy on Linux has them.
+/// The NumPy type for a name of C or of Python, with the sizes of Linux.
 fn full_name(text: &str) -> &str {
     match text {
         "double" | "float" => "float64",

@@ -30,7 +30,7 @@ pub(crate) struct ConvertArgs {
     /// Format of the output [default: by its name]
     #[arg(long, value_name = "FMT", value_parser = formats(), help_heading = "Output")]
     pub(crate) format: Option<ConvertedFormat>,
-    /// What the input is, where neither its content nor its name says: csv
+    /// Format of the input, where neither its content nor its name says: csv
     #[arg(long, value_name = "FMT", help_heading = "Input")]
     pub(crate) from: Option<TextFormat>,
     /// The character between the values of a line of CSV; `tab` for a tab
@@ -55,10 +55,10 @@ pub(crate) struct ConvertArgs {
     pub(crate) anew: AnewArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
-    /// By what damage is noticed. Of a frame or an array: body (a sum of the whole), chunks (also
-    /// one for each chunk), none [default: that of the input, or body]. Of a Bloscpack file:
-    /// none, adler32, crc32, md5, sha1, sha224, sha256, sha384, sha512 [default: that of the
-    /// input, or adler32]. Carrays and tables have one of each file, or none
+    /// Checksums to write. Of a frame or an array: body (one of the whole), chunks (also one of
+    /// each chunk), none [default: that of the input, or body]. Of a Bloscpack file: none, adler32,
+    /// crc32, md5, sha1, sha224, sha256, sha384, sha512 [default: that of the input, or adler32].
+    /// Carrays and tables have one of each file, or none
     #[arg(long, value_name = "KIND", value_parser = parse_checksum, help_heading = "Output")]
     pub(crate) checksum: Option<ChecksumChoice>,
     /// Read back and compare before success is reported (always done with --rm)
@@ -76,7 +76,7 @@ pub(crate) struct ConvertArgs {
 }
 
 impl ConvertArgs {
-    /// Whether an option is about one array or table.
+    /// Whether an option applies to one array or table only.
     pub(crate) fn is_of_one(&self) -> bool {
         let chooses = self.slice.is_some() || self.rows.condition.is_some();
         chooses || !self.columns.is_empty() || self.dtype.is_some() || self.delimiter != COMMA
@@ -136,7 +136,7 @@ impl AnewArgs {
             .target(self.target)
     }
 
-    /// Was anything said that chunks, as they are, may not be?
+    /// Whether an option changes the compression, so that chunks may have to be compressed again.
     pub(crate) fn is_wanted(&self) -> bool {
         self.compression().is_wanted()
     }

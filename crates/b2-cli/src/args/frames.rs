@@ -61,7 +61,7 @@ pub(crate) struct CopyOutputArgs {
 }
 
 impl CopyOutputArgs {
-    /// The same for the rules of all commands.
+    /// The options as the type that all commands share.
     pub(crate) fn outputs(&self) -> OutputArgs {
         OutputArgs {
             output: Some(self.output.clone()),

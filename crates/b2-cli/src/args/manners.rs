@@ -1,9 +1,9 @@
-//! Three manners of speaking, made one before clap looks.
+//! Three forms of a command line, made one before clap parses it.
 //!
 //! `b2 [OPTIONS] COMMAND [OPTIONS] [FILE]...` may carry its options anywhere; `b2 -d [OPTIONS]
 //! [FILE]...` is how gzip, zstd, xz and lz4 are called; `b2 FILE...` describes the files. All
-//! become `b2 COMMAND [OPTIONS] [FILE]...`. Nothing is judged here: what makes no sense is passed
-//! on for clap to complain about.
+//! become `b2 COMMAND [OPTIONS] [FILE]...`. This module refuses nothing: clap reports what makes no
+//! sense.
 //!
 //! A letter may mean different things: `-t` is a mode until a command is known, and the item size
 //! of `compress` afterwards. So `b2 -t FILE` verifies, while `b2 c -t 4 FILE` and `b2 -z -t 4 FILE`
@@ -18,8 +18,8 @@ use std::{
 const MODES: [(char, &str); 4] =
     [('z', "compress"), ('d', "decompress"), ('t', "verify"), ('l', "list")];
 
-/// The first word like `-10` of a command that has levels: two digits are no level, and two levels
-/// are hardly meant.
+/// The first word like `-10` on a command with levels. A level has one digit, and two levels in one
+/// word are probably a mistake.
 pub(super) fn two_digits(argv: &[OsString]) -> Option<&str> {
     let command = argv.get(1)?.to_str()?;
     if !matches!(command, "compress" | "convert" | "recompress") {
@@ -47,7 +47,7 @@ pub(super) fn with_action(mut argv: Vec<OsString>) -> Vec<OsString> {
     argv
 }
 
-/// Which words are commands, and which options take a value.
+/// The commands, and the options that take a value.
 #[derive(Debug)]
 pub(crate) struct Shapes {
     /// Command names and aliases, and the proper name.
@@ -59,7 +59,7 @@ pub(crate) struct Shapes {
 }
 
 impl Shapes {
-    /// Takes them from the grammar.
+    /// Collects the names from the grammar.
     pub(crate) fn from_grammar(grammar: &clap::Command) -> Self {
         let mut shapes =
             Self { commands: HashMap::new(), shorts: HashMap::new(), longs: HashSet::new() };
@@ -94,7 +94,7 @@ impl Shapes {
     }
 }
 
-/// Is no command named, so that it is [`canonical`] that says `info`?
+/// Whether the line names no command, so that [`canonical`] adds `info`.
 pub(super) fn has_no_command(argv: &[OsString], shapes: &Shapes) -> bool {
     let mut scan = Scan { shapes, command: None, kept: Vec::new(), operands: false };
     scan.all(argv.iter().skip(1).cloned());
@@ -186,7 +186,7 @@ impl Scan<'_> {
                     self.command = Some(command.to_owned());
                     continue;
                 }
-                // As of gzip: whatever is decompressed can be tested.
+                // `-dt` tests, as in gzip.
                 (Some("decompress"), Some("verify")) => {
                     self.command = Some("verify".to_owned());
                     continue;
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn files_alone_are_looked_at() {
+    fn files_without_a_command_are_described() {
         assert_eq!(form("b2 f"), "b2 info f");
         assert_eq!(form("b2 -v f y"), "b2 info -v f y");
         assert_eq!(form("b2 f c"), "b2 info f c");

@@ -9,7 +9,7 @@ use super::LockArgs;
 /// Arguments of `b2 meta`.
 #[derive(Args, Debug)]
 pub(crate) struct MetaArgs {
-    /// What to do
+    /// The action
     #[arg(value_name = "ACTION")]
     pub(crate) action: Action,
     /// The file with the metadata; `-` is standard input for get and export

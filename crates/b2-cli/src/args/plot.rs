@@ -32,7 +32,7 @@ pub(crate) struct PlotArgs {
     pub(crate) x: Option<String>,
     #[command(flatten)]
     pub(crate) rows: WhereArgs,
-    /// What is drawn [default: a line of one dimension, a heat map of two]
+    /// Kind of the picture [default: a line of one dimension, a heat map of two]
     #[arg(long, value_name = "KIND", help_heading = "Output")]
     pub(crate) kind: Option<PlotKind>,
     /// Logarithms of the values, above zero: powers of ten are as far apart from each other
@@ -116,7 +116,7 @@ pub(crate) struct PictureSize {
     pub(crate) height: u32,
 }
 
-/// Why a text is no size.
+/// Error: the text is not a size.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is not a size like 800x500")]
 pub(crate) struct PictureSizeError {
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_have_two_sides() {
+    fn sizes_of_pictures_are_width_x_height() {
         assert_eq!("80x24".parse(), Ok(PictureSize { width: 80, height: 24 }));
         for text in ["", "80", "0x5", "-1x5", "1x2x3", "axb"] {
             assert!(text.parse::<PictureSize>().is_err(), "{text}");

@@ -24,7 +24,7 @@ pub(crate) struct RecompressArgs {
     /// Write all outputs into DIR
     #[arg(long, value_name = "DIR", conflicts_with = "output", help_heading = "Output")]
     pub(crate) output_dir: Option<PathBuf>,
-    /// By what damage is noticed, as `convert` has it [default: as in the input]
+    /// Checksums to write, as for `convert` [default: as in the input]
     #[arg(long, value_name = "KIND", value_parser = parse_checksum, help_heading = "Output")]
     pub(crate) checksum: Option<ChecksumChoice>,
     /// Overwrite the file that -o names

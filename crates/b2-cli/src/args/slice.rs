@@ -1,4 +1,4 @@
-//! Words that would be a part of an array, and stand where files do.
+//! Slices among the file names of a command line, which are probably a mistake.
 
 use core::ops::Range;
 use std::path::{Path, PathBuf};
@@ -10,8 +10,7 @@ use crate::{
     render::path_text,
 };
 
-/// The error of a word that is no file, and would be a part of an array: `0:2` after a file, or
-/// `FILE[0:2]`.
+/// The error for a word that is a slice and not a file: `0:2` after a file, or `FILE[0:2]`.
 pub(crate) fn misplaced(words: &[PathBuf]) -> Option<Error> {
     let is_part = |(nword, word): &(usize, &PathBuf)| {
         let Some(text) = word.to_str().filter(|_| word.symlink_metadata().is_err()) else {
@@ -36,8 +35,8 @@ pub(crate) fn range(slice: &Slice, nitems: u64) -> Result<Range<u64>> {
     slice.rows(nitems).ok_or_else(|| message::ONE_SLICE.error())
 }
 
-/// The rows of a table in which those of a slice lie, which counts what `matches` finds if there is
-/// a condition.
+/// The range of table rows that covers a slice. With a condition, the slice counts the rows that
+/// `matches` finds.
 ///
 /// # Errors
 ///

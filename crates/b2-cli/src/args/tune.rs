@@ -14,7 +14,7 @@ use crate::render::ByteSize;
 pub(crate) struct TuneArgs {
     #[command(flatten)]
     pub(crate) inputs: InputArgs,
-    /// What matters most
+    /// The quality that counts
     #[arg(long, value_name = "GOAL", default_value = "balanced", help_heading = "Selection")]
     pub(crate) goal: Goal,
     #[command(flatten)]

@@ -1,5 +1,5 @@
-//! The errors of clap about a command line, in the words of the program: `b2: --level: "x" is no
-//! number from 0 to 9`, and a hint that can be followed as it stands.
+//! clap's errors about a command line, in the words of this program: `b2: --level: "x" is no number
+//! from 0 to 9`, and a hint that works as it stands.
 
 use b2_program::{
     size::distance,
@@ -19,7 +19,7 @@ pub(crate) struct WrongUse {
     pub(crate) hint: String,
 }
 
-/// Options of other programs and of other commands, and what does here what they do there.
+/// Options of other programs and of other commands, each with its equivalent here.
 const KNOWN_ELSEWHERE: &[(&str, &str)] = &[
     ("-j", "-T N sets the number of threads"),
     ("-p", "-T N sets the number of threads"),
@@ -37,15 +37,15 @@ const KNOWN_ELSEWHERE: &[(&str, &str)] = &[
     ("--output-dir-flat", "--output-dir DIR puts the files into DIR"),
 ];
 
-/// Options that say how to compress, of which commands that only read know nothing.
+/// The levels, which only commands that compress have.
 const LEVELS: &[&str] = &["-0", "-1", "-2", "-3", "-4", "-5", "-6", "-7", "-8", "-9"];
 
 const LEVEL_HINT: &str = "levels are for compressing, as in `b2 -z -9 FILE`";
 
 impl WrongUse {
-    /// Of an error that is no text of `--help`, on a line with this command.
+    /// Rewords an error of clap, other than a text of `--help`, on a line with this command.
     pub(crate) fn from_error(error: &Error, command: Option<&str>) -> Self {
-        // A line without a command is one of `info`, where a level was meant for `-z`.
+        // `b2 -5 FILE` runs `info`, but its level suggests that `-z` was meant.
         let is_default = command == Some("info");
         let command = command.map(|name| format!("{name} ")).unwrap_or_default();
         let arg = text(error, ContextKind::InvalidArg).unwrap_or_default();

@@ -1,9 +1,9 @@
 //! `b2 append`: data at the end of a frame, along a dimension of an array, at the end of a
 //! Bloscpack file, of a data set of bcolz, of a table or a value of a store, in place.
 //!
-//! Everything is looked at before anything is written: whole items, their type, the shape. A frame
-//! gets all data in one commit, a Bloscpack file those of each input, so that a crash leaves what
-//! was there before or after.
+//! The command checks everything before it writes anything: whole items, their type, the shape. A
+//! frame gets all data in one commit, a Bloscpack file those of each input. A crash leaves the
+//! state before or after a commit.
 
 mod array;
 mod bcolz;
@@ -47,12 +47,12 @@ use crate::{
     sequence,
 };
 
-/// The result.
+/// The report of one append.
 #[derive(Debug, Serialize)]
 #[serde(tag = "schema", rename = "b2.append/1")]
 struct AppendReport<'a> {
     path: &'a str,
-    /// Bytes that were added, and that there are now.
+    /// Bytes that were added, and bytes after the append.
     appended: u64,
     nbytes: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -70,7 +70,7 @@ struct Grown {
 struct Input {
     name: String,
     source: Source,
-    /// Is it an array, of which type and shape are known?
+    /// Whether the input is an array, with a type and a shape.
     is_array: bool,
 }
 
@@ -92,7 +92,7 @@ fn append_to_target(args: &AppendArgs, cx: &Context, origin: &Origin) -> Result<
     match files.split_first() {
         Some((first, rest)) if args.create && !is_there(cx, origin, path)? => {
             create(cx, &args.target, first)?;
-            // A target that was not there is looked at anew.
+            // `create` has made the target: resolve its name again.
             append_files(args, cx, &Origin::from_word(&args.target), rest)
         }
         _ => append_files(args, cx, origin, files),
@@ -122,7 +122,7 @@ fn append_files(args: &AppendArgs, cx: &Context, origin: &Origin, files: &[PathB
     }
     let origin = &formats::store::value_of(origin, cx.read_params())?;
     let object = open_target(cx, origin)?;
-    // Text is no bytes of a table or an array.
+    // A layout that does not parse counts as none: the target is then bytes.
     let layout = object.layout().unwrap_or_default();
     let wanted = Wanted { row: row_type(&object, layout.as_ref()), is_array: layout.is_some() };
     let before = match &object {
@@ -140,7 +140,7 @@ fn append_files(args: &AppendArgs, cx: &Context, origin: &Origin, files: &[PathB
     let appended = inputs.iter().map(Input::nbytes).sum::<Result<u64>>()?;
     let progress = Progress::new(&cx.console, &origin.name(), Some(appended));
     let work = Work { args, cx, path, inputs, progress };
-    // The inputs are sound, so the frames of a sequence become one, at the end of which they go.
+    // All inputs are sound: merge the frames of a sequence into one, and append to that.
     let object = match has_more_frames(cx, origin, &object)? {
         true => {
             drop(object);
@@ -158,9 +158,9 @@ fn append_files(args: &AppendArgs, cx: &Context, origin: &Origin, files: &[PathB
 
 /// The data that a target takes.
 struct Wanted<'a> {
-    /// The type of its rows, which text gives values for.
+    /// The type of its rows, by which text is parsed.
     row: Option<RowType<'a>>,
-    /// Whether it holds items of a type, and not bytes of any content.
+    /// Whether it holds typed items instead of any bytes.
     is_array: bool,
 }
 
@@ -171,7 +171,7 @@ impl Wanted<'_> {
         Self { row: has_fields.then(|| RowType::Is(dtype.clone())), is_array: true }
     }
 
-    /// Refuses a file whose bytes are no items.
+    /// Refuses a file that is not made of items.
     fn check(&self, file: &Place) -> Result<()> {
         let format = file.format().filter(|_| self.is_array);
         match format {
@@ -194,7 +194,7 @@ fn row_type<'a>(object: &'a Object, layout: Option<&Layout>) -> Option<RowType<'
 
 /// Makes the target of the first input.
 fn create(cx: &Context, target: &Path, first: &Path) -> Result<()> {
-    // A file that no later append could grow is not made.
+    // Refuses formats that a later append could not grow.
     if let Some(suffix @ ("csv" | "parquet" | "chunk")) =
         target.extension().and_then(|it| it.to_str())
         && Word::of_path(target).part == Part::Whole
@@ -222,7 +222,7 @@ fn open_target(cx: &Context, origin: &Origin) -> Result<Object> {
         .ok_or(Error::NotBlosc { start: vec![] })?;
     if let Object::Frame(schunk) = &object {
         formats::store::refuse_objects(schunk, &origin.name())?;
-        // Its metadata tell the shape to programs that read it, and would be of fewer items.
+        // Its metadata hold the shape, which would be wrong after an append.
         if schunk.nd_meta()?.is_none() && object.layout().is_ok_and(|layout| layout.is_some()) {
             return Err(message::SHAPE_IN_METADATA.error());
         }
@@ -230,8 +230,8 @@ fn open_target(cx: &Context, origin: &Origin) -> Result<Object> {
     Ok(object)
 }
 
-/// Is it a file of several frames, the first of which is `first`? Files of other formats are one
-/// object, and nothing is sought after them: another program may be writing there.
+/// Whether a file holds more frames after `first`. Other formats are one object: nothing after them
+/// is read, since another program may be writing there.
 fn has_more_frames(cx: &Context, origin: &Origin, first: &Object) -> Result<bool> {
     if !matches!(first, Object::Frame(_)) {
         return Ok(false);
@@ -310,14 +310,14 @@ impl Work<'_> {
         self.inputs.iter().try_for_each(append)
     }
 
-    /// Appends with the means of the library.
+    /// Calls `append` with the threads, the memory and the progress of the command.
     fn means<T>(&self, append: impl FnOnce(Appending<'_>) -> T) -> T {
         let (resources, unfinished) = (self.cx.resources(), &self.cx.unfinished);
         append(Appending { resources, unfinished, progress: &|nbytes| self.progress.add(nbytes) })
     }
 
-    /// Without a codec or filter that loses data: the chunk that the new items go on in is
-    /// compressed anew, and what is in it would lose more each time.
+    /// Replaces lossy codecs and filters by lossless ones. An append compresses the last chunk
+    /// again, and its old items would lose more each time.
     fn keep_what_is_there(&self, writer: &mut SChunkWriter) {
         if !sequence::append_without_loss(writer) {
             return;
@@ -346,7 +346,7 @@ fn first_axis(axis: i64, ndim: usize) -> Result<()> {
 }
 
 impl Input {
-    /// Bytes of the data. Rows of a store that NumPy has no type for count as they are decoded.
+    /// Bytes of the data. Rows of a store without a NumPy type count as decoded.
     fn nbytes(&self) -> Result<u64> {
         match self.source.rows() {
             Some(rows) => Ok(rows.content_nbytes().unwrap_or(rows.sizes().0)),
@@ -354,7 +354,7 @@ impl Input {
         }
     }
 
-    /// Whole items, of the right size if it is known.
+    /// Refuses cut items, and items of another size.
     fn check_items(&self, typesize: u64) -> Result<()> {
         if let Some(layout) = self.source.layout()?.filter(|_| self.is_array && typesize > 1) {
             let given = layout.dtype.itemsize() as u64;
@@ -369,7 +369,7 @@ impl Input {
         self.check_multiple(typesize)
     }
 
-    /// Whole rows of an array; of its type, if it is known.
+    /// Refuses cut rows, and rows of another type.
     fn check_rows(&self, dtype: &Dtype, shape: &[u64]) -> Result<()> {
         array::layout(self, dtype, shape, 0)?;
         self.check_multiple(memory::nbytes(dtype.itemsize() as u64, shape.iter().skip(1)))
@@ -409,7 +409,7 @@ fn open_input(
     let row = wanted.row.as_ref();
     let origin = Origin::from_word(file);
     let name = origin.name();
-    // A stream is recognised as files are.
+    // A copy in a file lets the content of a stream tell its format.
     let copy = raw_data::copy_of_stream(&origin)?;
     let origin = match &copy {
         Some(copy) => Origin::File { path: copy.to_path_buf().into(), part: Part::Whole },

@@ -41,7 +41,7 @@ fn write_input(args: &CatArgs, cx: &Context, origin: &Origin) -> Result<()> {
     if origin::is_npy(origin) {
         return write_npy(args, cx, origin);
     }
-    // Other formats keep what their readers have opened, or take a lock.
+    // Readers of other formats take a lock, or keep the state that they have opened.
     let is_sparse = origin.place().is_some_and(Place::is_sparse_frame);
     let mut out = Output::new(Sink::stdout_for_text(args.force), is_sparse);
     for _ in 0..MAX_RESTARTS {
@@ -53,20 +53,19 @@ fn write_input(args: &CatArgs, cx: &Context, origin: &Origin) -> Result<()> {
     write_objects(args, cx, origin, &mut out).and_then(|()| out.finish())
 }
 
-/// How often the state of a sparse frame that changes all the time is sought.
+/// Attempts to read one state of a sparse frame that another program keeps changing.
 const MAX_RESTARTS: usize = 100;
 
-/// Whether a sparse frame was changed twice since it was opened, so that a chunk of the state that
-/// is read is not there any more.
+/// Whether a chunk is missing because a sparse frame was changed twice since it was opened.
 fn is_changed_meanwhile(error: &Error) -> bool {
     matches!(error, Error::Frame(b2frame::Error::Outdated { .. }))
 }
 
-/// Standard output, to which the same content can be written again: what is there already is
-/// compared instead.
+/// Standard output that takes the same content again after a restart: bytes that it has written
+/// already are compared instead.
 struct Output {
     sink: Sink,
-    /// Whether the content may have to be written again.
+    /// Whether the content may have to be written again, and is hashed for that.
     is_hashed: bool,
     /// The digest of the written data.
     digest: Digest,
@@ -82,7 +81,7 @@ impl Output {
         Self { sink, is_hashed, digest, written: 0, again, left: 0 }
     }
 
-    /// The content comes from its start again.
+    /// Starts over: the content comes again from its first byte.
     fn restart(&mut self) {
         self.again = Digest::default();
         self.left = self.written;
@@ -181,8 +180,8 @@ fn write_npy(args: &CatArgs, cx: &Context, origin: &Origin) -> Result<()> {
     out.finish()
 }
 
-/// The objects of an input. Of a store that does not open, what stands before the damage of its
-/// value is written.
+/// Opens the objects of an input. If a store does not open, the content before the damage is
+/// written.
 fn open(args: &CatArgs, cx: &Context, origin: &Origin, out: &mut Output) -> Result<ObjectReader> {
     match ObjectReader::open(origin, cx.read_params()) {
         Err(error) if is_all(args) => {
@@ -193,7 +192,7 @@ fn open(args: &CatArgs, cx: &Context, origin: &Origin, out: &mut Output) -> Resu
     }
 }
 
-/// The next object. Of one that does not open, what stands before the damage is written.
+/// The next object. If it does not open, the content before the damage is written.
 fn next(
     args: &CatArgs,
     cx: &Context,
@@ -210,7 +209,7 @@ fn next(
     }
 }
 
-/// Is the content wanted, and not a range of it?
+/// Whether the whole content is wanted.
 fn is_all(args: &CatArgs) -> bool {
     args.items.is_none() && args.bytes.is_none()
 }
@@ -243,7 +242,7 @@ impl Selection {
         Ok(())
     }
 
-    /// Nothing more is wanted.
+    /// Whether the range ends before the next object.
     fn is_done(&self) -> bool {
         self.at >= self.bytes().end
     }
@@ -269,7 +268,7 @@ impl Selection {
         let inside = |end: u64| end.saturating_sub(self.at).min(nbytes);
         let range = inside(wanted.start)..inside(wanted.end);
         self.at = self.at.saturating_add(nbytes);
-        // Data outside of the range are not decoded.
+        // Data outside of the range need no decoding.
         match range == (0..nbytes) {
             true => guard.admit(object)?,
             false => guard.admit_bytes(range.end - range.start, object.stored())?,

@@ -61,7 +61,7 @@ fn report_input(cx: &Context, origin: &Origin) -> Result<()> {
     print(cx, origin, (object.format(), what), readers)
 }
 
-/// Prints the readers of what has this format, and this name in the text.
+/// Prints the readers of an object: its format, and the name of its kind for the text.
 fn print(
     cx: &Context,
     origin: &Origin,

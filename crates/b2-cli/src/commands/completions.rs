@@ -64,12 +64,13 @@ pub(crate) fn complete(argv: &[OsString]) -> Option<Code> {
     Some(if printed.is_ok() { Code::Success } else { Code::System })
 }
 
-/// The grammar in which options tell the values that they take.
+/// The grammar with the fixed values of options.
 fn with_fixed_values() -> Command {
     grammar().mut_subcommands(|command| {
         let name = command.get_name().to_owned();
         command.mut_args(|arg| match candidates::fixed(&name, arg.get_id().as_str()) {
-            // clap wants names that stay; the program ends when they are printed.
+            // clap wants `'static` names; leaking them is harmless in a program that ends after
+            // printing.
             Some(values) => {
                 let names = values.into_iter().map(|name| &*name.leak());
                 arg.value_parser(PossibleValuesParser::new(names))
@@ -79,8 +80,8 @@ fn with_fixed_values() -> Command {
     })
 }
 
-/// bash cuts words at `:` and `=`. They are put together for the program, and what stands before
-/// the last cut is taken off what it answers.
+/// bash cuts words at `:` and `=`. The script joins them for the program, and removes the text
+/// before the last cut from the answers.
 const BASH: &str = r#"_b2_complete() {
     local line=${COMP_LINE:0:COMP_POINT} IFS=$' \t\n' words word before
     read -r -a words <<< "$line"

@@ -1,8 +1,8 @@
 //! `b2 compress`: files and pipes into frames, or each into one chunk or a Bloscpack file.
 //!
-//! A file becomes one frame, written where it will be renamed from. A pipe has no end to go back
-//! to, and the header of a frame, which comes first, is known last: so a pipe gets a sequence of
-//! frames, each made in memory from [`FRAME_OF_PIPE_NBYTES`] bytes of data.
+//! A file becomes one frame, written under a temporary name. A frame begins with its header, which
+//! is complete only at the end, and a pipe cannot seek back. So a pipe gets a sequence of frames,
+//! each made in memory from [`FRAME_OF_PIPE_NBYTES`] bytes of data.
 
 pub(super) mod array;
 mod blp;
@@ -55,9 +55,9 @@ use lossy::Loss;
 /// Bytes of data in one frame of a sequence.
 const FRAME_OF_PIPE_NBYTES: u64 = 64 << 20;
 
-/// Data of which it is told that they have grown (bytes).
+/// Inputs below this size may grow without a warning (bytes).
 const MIN_TOLD_NBYTES: u64 = 512;
-/// Bytes beside which those of a frame count.
+/// Inputs below this size grow because of headers (bytes).
 const FEW_NBYTES: u64 = 64 << 10;
 
 /// The result of one input.
@@ -73,7 +73,7 @@ struct CompressReport<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     frames: Option<u64>,
     typesize: usize,
-    /// The largest difference of an item to what it was, and the mean of all.
+    /// The largest difference between an old and a new item, and the mean of all.
     #[serde(skip_serializing_if = "Option::is_none")]
     largest_error: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -106,7 +106,7 @@ pub(crate) fn run(args: &CompressArgs, cx: &Context) -> Code {
 
 /// The options, resolved for all inputs.
 struct Asked {
-    /// The format; without one, the input tells.
+    /// The format; `None` if each input decides.
     format: Option<CompressedFormat>,
     metadata: Metadata,
 }
@@ -136,7 +136,7 @@ impl CompressedFormat {
     }
 }
 
-/// Refuses an output that is called like something else than what it would be.
+/// Refuses an output whose suffix belongs to another format.
 fn check_name(args: &CompressArgs) -> Result<()> {
     let (None, Some(output)) = (args.tuning.format, &args.output.output) else { return Ok(()) };
     let name = output.as_os_str().as_encoded_bytes();
@@ -144,7 +144,7 @@ fn check_name(args: &CompressArgs) -> Result<()> {
         CompressedFormat::value_variants().iter().any(|format| format.suffix() == *suffix)
     };
     let suffixes = targets::FRAME_SUFFIXES.iter().chain(&targets::OTHER_SUFFIXES);
-    // Names of formats of bcolz, which convert takes.
+    // Only `convert` writes the formats of bcolz.
     let suffixes = suffixes.chain(&[".carray", ".ctable"]);
     let mut others = suffixes.filter(|suffix| !is_ours(suffix));
     if output.is_dir() || !others.any(|suffix| name.ends_with(suffix.as_bytes())) {
@@ -165,7 +165,7 @@ enum Dest<'a, 'b> {
     Store(&'a StorePlace),
 }
 
-/// Resolves the options. Those that make no sense for any input are refused here.
+/// Resolves the options. Refuses options that make no sense for any input.
 fn resolve(args: &CompressArgs, place: Option<&StorePlace>) -> Result<Asked> {
     let format = match place {
         Some(_) => args.tuning.format,
@@ -289,7 +289,7 @@ fn compress_input(
     work.report(counts, target.path(), start)
 }
 
-/// Says what the bytes of the input are, where they are hardly meant as bytes.
+/// Warns if the bytes of the input are probably not what the user wants to compress.
 fn tell_kind(args: &CompressArgs, cx: &Context, origin: &Origin, data: &Data) {
     let sample = data.sample();
     let is_ours = matches!(probe(sample), Kind::Frame | Kind::OlderFrame | Kind::Bloscpack);
@@ -305,7 +305,7 @@ fn tell_kind(args: &CompressArgs, cx: &Context, origin: &Origin, data: &Data) {
     cx.console.warning(&origin.name(), text);
 }
 
-/// With `-v`: that a `.npy` file does not come back with the same bytes.
+/// With `-v`: tells that a `.npy` file will not come back with the same bytes.
 fn tell_header(cx: &Context, origin: &Origin, layout: Option<&NpyHeader>, data: &Data) {
     let Some(header) = layout.filter(|_| data.sample().starts_with(MAGIC)) else { return };
     let back = NpyHeader { fortran_order: false, ..header.clone() }.to_bytes();
@@ -320,7 +320,7 @@ fn has_suffix(origin: &Origin, suffix: &str) -> bool {
     extension.is_some_and(|extension| extension.eq_ignore_ascii_case(suffix))
 }
 
-/// Is this a `.npy` file whose items are pickled?
+/// Whether this is a `.npy` file of pickled items.
 fn is_array_of_objects(sample: &[u8]) -> bool {
     let header = sample.get(..sample.len().min(256)).unwrap_or_default();
     sample.starts_with(MAGIC) && header.windows(12).any(|part| part == b"'descr': '|O")
@@ -332,10 +332,10 @@ struct Work<'a> {
     cx: &'a Context,
     origin: &'a Origin,
     format: CompressedFormat,
-    /// Of an array: where its items are.
+    /// The layout of the items of an array.
     layout: Option<NpyHeader>,
     params: FrameParams,
-    /// The loss by codec and filters, if they may lose something.
+    /// The loss by codec and filters, if they are lossy.
     loss: Option<Loss>,
     progress: Progress,
 }
@@ -367,7 +367,7 @@ impl Work<'_> {
         Ok(counts)
     }
 
-    /// Are there items in Fortran order that are put in C order?
+    /// Whether items in Fortran order change to C order.
     fn loses_order(&self) -> bool {
         let is_turned = |layout: &NpyHeader| layout.fortran_order && layout.shape.len() > 1;
         self.format == CompressedFormat::B2nd && self.layout.as_ref().is_some_and(is_turned)
@@ -420,8 +420,8 @@ impl Work<'_> {
     /// To a stream: one chunk, or any number of frames.
     fn to_stream(&self, data: Data, mut out: Sink) -> Result<Counts> {
         let counts = match self.format {
-            // A file in the end, as `> FILE` makes it: other programs read only the first frame of
-            // a sequence.
+            // `> FILE` makes a regular file: it gets one frame, since other programs read only the
+            // first of a sequence.
             CompressedFormat::B2frame if out.is_regular_file() => {
                 self.through_file(data, &mut out, Self::frame_to_file)?
             }
@@ -525,7 +525,7 @@ impl Work<'_> {
         }
     }
 
-    /// The same for a frame or chunk that went to a stream.
+    /// The same comparison for a frame or chunk that went to a stream.
     fn check_piece(&self, bytes: Vec<u8>, digest: &Digest) -> Result<()> {
         let store: Arc<dyn ReadAt> = Arc::new(MemStore::new(bytes));
         self.measure_loss(Arc::clone(&store))?;
@@ -539,7 +539,7 @@ impl Work<'_> {
 
     fn report(self, counts: Counts, output: Option<&Path>, start: Instant) -> Result<()> {
         let console = &self.cx.console;
-        // The bar goes before the line that replaces it.
+        // The bar must go before the line that replaces it is printed.
         drop(self.progress);
         let (name, elapsed) = (self.origin.name(), start.elapsed());
         let Counts { frames, nbytes, stored } = counts;

@@ -1,4 +1,4 @@
-//! `b2 decompress`: frames and chunks back to what they were made from.
+//! `b2 decompress`: frames and chunks back to the files that they were made from.
 
 use std::{
     fs::File,
@@ -77,7 +77,7 @@ fn decompress_input(
     work.report(counts, target.path(), start)
 }
 
-/// The requested form, or that of the name of the output.
+/// The requested form, or the form of the output's name.
 fn format(args: &DecompressArgs, origin: &Origin, first: Option<&Object>) -> RestoredFormat {
     let is_array = first.is_some_and(is_array);
     let by_name = || {
@@ -95,8 +95,7 @@ fn format(args: &DecompressArgs, origin: &Origin, first: Option<&Object>) -> Res
     args.format.unwrap_or_else(by_name)
 }
 
-/// A name that says what a file is has to be right: raw data may be called like text or `.npy` only
-/// if they are that.
+/// Refuses a misleading name: raw data may get the suffix of text or `.npy` only if they are that.
 fn check_name(
     args: &DecompressArgs,
     cx: &Context,
@@ -111,7 +110,7 @@ fn check_name(
         return Ok(());
     };
     let extension = output.extension().unwrap_or_default();
-    // A file that was compressed under this name gets it back.
+    // A file gets back the suffix under which it was compressed.
     let stem = origin.path().and_then(Path::file_stem).map(Path::new);
     if stem.and_then(Path::extension) == Some(extension) {
         return Ok(());
@@ -142,7 +141,7 @@ fn is_array(object: &Object) -> bool {
     }
 }
 
-/// Is the name without its suffix like this?
+/// Whether the name without its suffix satisfies `like`.
 fn names(path: &Path, like: fn(&Path) -> bool) -> bool {
     path.extension().is_some() && path.file_stem().map(Path::new).is_some_and(like)
 }
@@ -152,7 +151,7 @@ fn is_npy_or_plain(stem: &Path) -> bool {
     targets::is_npy(stem) || stem.extension().is_none()
 }
 
-/// The objects of an input, the first of which was looked at.
+/// The objects of an input, of which the first may be read already.
 struct Rest {
     first: Option<Object>,
     objects: ObjectReader,
@@ -178,7 +177,7 @@ struct Work<'a> {
 /// The header of the `.npy` file for an array.
 fn npy_header(object: &Object) -> Result<Vec<u8>> {
     let layout = match object {
-        // A frame that has kept the metadata of an array is bytes all the same.
+        // A frame may keep the type and shape of an array as metadata, but its content is bytes.
         Object::Frame(schunk) if schunk.nd_meta()?.is_none() => None,
         Object::Chunk(_) | Object::Opened(_) => None,
         object => object.layout()?,
@@ -232,7 +231,7 @@ impl Work<'_> {
         Ok(counts)
     }
 
-    /// The properties of the input that a raw file cannot hold.
+    /// The properties of the input that a raw file cannot hold, as a text.
     fn lost(&self, tail: Tail) -> Result<Option<String>> {
         let lose = |what: String| Ok(Some(what));
         if let Origin::File { part: Part::Offset(_) | Part::Nth(_), .. } = self.origin {

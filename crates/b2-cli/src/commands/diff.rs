@@ -131,11 +131,11 @@ fn diff(args: &DiffArgs, cx: &Context, first: &Origin, second: &Origin) -> Resul
     diff_objects(args, cx, first, second, "")
 }
 
-/// Objects, or why they cannot be opened, with keys.
+/// Keys, each with its object or the error of opening it.
 type Members = Vec<(String, Result<Origin>)>;
 
-/// The objects of a group with the keys that they have in it: of a store, of a group in one, of
-/// data of another format. Nothing if the input is one object.
+/// The objects of a group by their keys: of a store, of a group in one, of data of another format.
+/// `None` if the input is one object.
 fn members(cx: &Context, origin: &Origin) -> Result<Option<Members>> {
     if let Origin::Opened(OpenedInput { name, opened: Opened::Group(group) }) = origin {
         let member = |full: &String| {
@@ -160,7 +160,7 @@ fn members(cx: &Context, origin: &Origin) -> Result<Option<Members>> {
     Ok(Some(values.map(|child| member(child.key)).collect()))
 }
 
-/// Compares the objects of two groups by their keys; nothing if they are no two groups.
+/// Compares the objects of two groups by their keys; `None` unless both are groups.
 fn diff_groups(
     args: &DiffArgs,
     cx: &Context,
@@ -191,7 +191,7 @@ fn diff_groups(
             tell(&key, None, metadata)?;
         }
     }
-    // Groups of one value each are that value.
+    // Two groups of one value each are compared as values.
     let is_one = of_first.len() == 1 && of_second.len() == 1;
     let keys = |members: &Members| members.iter().map(|(key, _)| key.clone()).collect();
     let [of_a, of_b]: [BTreeSet<String>; 2] = [keys(&of_first), keys(&of_second)];
@@ -209,7 +209,7 @@ fn diff_groups(
         let name = format!("{}::{key}", first.name());
         match compared {
             Ok(is_alike) => is_equal &= is_alike,
-            // The others are compared all the same.
+            // The members of other keys are still compared.
             Err(error) if error.code() == Code::Foreign && !args.strict => {
                 let why = chain(&error);
                 let why = without_name(&why, Some(&name));
@@ -265,7 +265,7 @@ fn diff_objects(
     Ok(equal)
 }
 
-/// Opens both. Text is read with the types of the other, so that its values are compared.
+/// Opens both. Text takes the types of the other side, so that values are compared.
 fn open_both(
     args: &DiffArgs,
     cx: &Context,
@@ -290,7 +290,7 @@ fn open_both(
     })
 }
 
-/// One of the two.
+/// One of the two objects.
 struct Side {
     name: String,
     sources: Vec<Source>,
@@ -318,7 +318,7 @@ impl Side {
         Self::new(name, open())
     }
 
-    /// Comma-separated values, of a type if one is given.
+    /// Comma-separated values, of the type `given` if there is one.
     fn of_text(cx: &Context, origin: &Origin, path: &Path, given: Option<&Dtype>) -> Result<Self> {
         let name = origin.name();
         let given = given.filter(|dtype| !dtype.fields().is_empty());
@@ -368,8 +368,7 @@ impl Side {
     }
 }
 
-/// A table without the columns whose values have no type that they could be compared by, such as
-/// lists.
+/// The table without the columns that cannot be compared, such as lists.
 fn without_lists(cx: &Context, args: &DiffArgs, name: &str, table: Source) -> Result<Source> {
     let (table, left_out) = table.fitted(OutputFormat::Raw)?;
     let table = match table {
@@ -389,7 +388,7 @@ fn without_lists(cx: &Context, args: &DiffArgs, name: &str, table: Source) -> Re
     Ok(table)
 }
 
-/// A file of no format of ours says nothing of its items.
+/// Whether a side is raw bytes, which say nothing of their items.
 fn is_bytes(sources: &[Source]) -> bool {
     sources.iter().any(|source| source.name() == "raw")
 }
@@ -429,7 +428,7 @@ fn alike(dtype: Dtype) -> Types {
     Types { a: dtype.clone(), b: dtype, differ: false, compare }
 }
 
-/// Names of metadata that are not the same in both, where both have room for some.
+/// Names of metadata that differ, where both formats can hold metadata.
 fn other_metadata(a: &Side, b: &Side) -> Result<Vec<String>> {
     if !a.has_metadata() || !b.has_metadata() {
         return Ok(vec![]);

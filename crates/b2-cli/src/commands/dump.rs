@@ -30,7 +30,7 @@ pub(crate) fn run(args: &DumpArgs, cx: &Context) -> Code {
 }
 
 fn dump_input(args: &DumpArgs, cx: &Context, origin: &Origin) -> Result<()> {
-    // A digest that does not fit is shown as such.
+    // A wrong digest is shown, and does not stop the command.
     let mut objects = ObjectReader::open_bytes(origin, cx.unchecked_params())?;
     let mut printer = Printer::new(cx, origin.name());
     let wanted = Wanted::new(args);
@@ -99,7 +99,7 @@ struct Span<'a> {
     value: Value,
 }
 
-/// A span as programs get it.
+/// A span in the JSON document.
 #[derive(Serialize)]
 struct SpanRow<'a> {
     section: &'a str,
@@ -118,7 +118,7 @@ struct Printer<'a> {
     section: String,
     page: String,
     nspans: u64,
-    /// Damage that was met.
+    /// Damage found so far.
     problems: Problems,
 }
 

@@ -88,7 +88,7 @@ const FORMATS: &[FormatRow] = &[
     FormatRow::both("raw", "bytes without any format"),
 ];
 
-/// Where inputs may be besides files.
+/// Kinds of inputs besides files.
 const ADDRESSES: &str = "Addresses (https://, s3://, gs://, az://) are read by the crate b2-full.";
 
 /// Prints the tables.

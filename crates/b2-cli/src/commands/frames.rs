@@ -1,6 +1,6 @@
-//! `b2 extract`, `b2 split` and `b2 join`: frames and chunks as they are, from file to file.
+//! `b2 extract`, `b2 split` and `b2 join`: frames and chunks, copied from file to file.
 //!
-//! Nothing is decoded: the bytes of a frame are copied, with what is sealed in them.
+//! Nothing is decoded: the bytes of a frame are copied, and its seal with them.
 
 use std::{
     ffi::OsString,
@@ -60,7 +60,7 @@ pub(crate) fn join(args: &JoinArgs, cx: &Context) -> Code {
         let mut targets = Targets::new(&output, 1, vec![])?;
         let mut target = targets.next(first, Naming::Replace(""))?;
         for origin in origins.iter().skip(1) {
-            // None of the inputs may be the output.
+            // The output must not be one of the inputs.
             target = Targets::new(&output, 1, vec![])?.next(origin, Naming::Replace(""))?;
         }
         check_frame_name(&target)?;
@@ -115,7 +115,7 @@ fn split_input(args: &SplitArgs, cx: &Context, origin: &Origin) -> Result<()> {
     Ok(())
 }
 
-/// The frame or Bloscpack file that follows an object, which ends at byte `end` of a file.
+/// The frame or Bloscpack file that follows an object; the object ends at byte `end` of a file.
 fn object_after(
     cx: &Context,
     origin: &Origin,
@@ -153,7 +153,7 @@ fn frame_path(args: &SplitArgs, origin: &Origin, object: &Object, nframe: u64) -
     }
 }
 
-/// The object that an input begins with, as it is.
+/// Copies the first object of an input.
 fn copy_first(cx: &Context, origin: &Origin, sink: &mut Sink) -> Result<Copied> {
     let mut objects = ObjectReader::open_bytes(origin, cx.read_params())?;
     let found = objects.find()?.ok_or(Error::NotBlosc { start: vec![] })?;
@@ -168,7 +168,7 @@ fn copy_first(cx: &Context, origin: &Origin, sink: &mut Sink) -> Result<Copied> 
     copy(&found, &object, sink)
 }
 
-/// All frames of an input.
+/// Copies all frames of an input.
 fn copy_frames(cx: &Context, origin: &Origin, sink: &mut Sink) -> Result<Copied> {
     let mut objects = ObjectReader::open(origin, cx.read_params())?;
     let mut all = Copied::default();
@@ -183,7 +183,7 @@ fn copy_frames(cx: &Context, origin: &Origin, sink: &mut Sink) -> Result<Copied>
     Ok(all)
 }
 
-/// One chunk of an object, as a chunk of its own.
+/// Copies one chunk of an object as a bare chunk.
 fn copy_chunk(cx: &Context, origin: &Origin, nchunk: u64, sink: &mut Sink) -> Result<Copied> {
     let object = ObjectReader::open(origin, cx.read_params())?.next()?;
     let object = object.ok_or(Error::NotBlosc { start: vec![] })?;
@@ -201,7 +201,7 @@ fn copy_chunk(cx: &Context, origin: &Origin, nchunk: u64, sink: &mut Sink) -> Re
     let source = Source::Object(object);
     let chunk = match source.packed(nchunk, cx.memory())? {
         Some(Packed::Bytes(mut bytes)) => {
-            // Alone it has no frame that tells it the item size.
+            // A chunk outside of a frame must tell the item size itself.
             blosc_chunk::transcode::detach_from_schunk(&mut bytes, source.typesize())
                 .map_err(|source| Error::Chunk { at: 0, source })?;
             bytes

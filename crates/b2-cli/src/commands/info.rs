@@ -55,14 +55,14 @@ fn describe_input(args: &LookArgs, cx: &Context, origin: &Origin) -> Result<()> 
     while let Some(object) = objects.next()? {
         guard.admit(&object)?;
         match object {
-            // There is no other owner.
+            // Nothing else holds the frame, so that it can be taken out.
             Object::Frame(schunk) => {
                 if found.is_empty() {
                     content = crate::formats::store::special_content(&schunk);
                 }
                 found.extend(Arc::into_inner(schunk));
             }
-            // A chunk is all there is in its file.
+            // A bare chunk is the whole of its file.
             Object::Chunk(chunk) => return chunk::run(cx, &origin.name(), &chunk),
             Object::Blp(blp) => {
                 if objects.tail().is_a_file() {
@@ -95,7 +95,7 @@ fn frames(
     print_report(cx, &report, text, &report.problems, || chunks(cx, table))
 }
 
-/// Is the table of chunks or blocks a part of the document?
+/// Whether the document holds the table of chunks or blocks.
 fn wants_json_table(cx: &Context) -> bool {
     cx.console.json() && wants_table(cx)
 }
@@ -123,7 +123,7 @@ fn print_report(
     problems.outcome()
 }
 
-/// `b2 comprss x` asks about a file `comprss`, which is hardly meant.
+/// `b2 comprss x` names a file `comprss`, which is probably a mistyped command.
 fn mistyped(error: Error, origin: &Origin) -> Error {
     let missing =
         matches!(&error, Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound);
@@ -202,7 +202,7 @@ impl Lines {
         self.add("items", &format!("{nitems} x {item}     {sizes}"));
     }
 
-    /// The names of attributes, and their values for those who want to see more.
+    /// The names of attributes, and with `verbose` their values.
     fn attrs(&mut self, attrs: &Map<String, Value>, verbose: bool) {
         self.names("attrs", attrs.keys());
         if verbose {
@@ -323,7 +323,7 @@ fn filters_text(names: &[String], metas: &[u8]) -> String {
     if filters.is_empty() { "no filter".to_owned() } else { filters.join(", ") }
 }
 
-/// `61.0 MiB -> 5.1 MiB  11.9x`, the ratio only where there is one.
+/// `61.0 MiB -> 5.1 MiB  11.9x`; no ratio where there is none.
 fn sizes(nbytes: u64, cbytes: u64, units: Units) -> String {
     let sizes = format!("{} -> {}", units.size(nbytes), units.size(cbytes));
     if nbytes == 0 || cbytes == 0 {

@@ -31,11 +31,11 @@ struct ListRow {
     path: String,
     format: &'static str,
     nchunks: u64,
-    /// Not there where the reader of another format does not tell it.
+    /// Missing where the reader of another format does not tell it.
     #[serde(skip_serializing_if = "Option::is_none")]
     file_bytes: Option<u64>,
     nbytes: u64,
-    /// Of the whole files, which `cratio` of `info` is not.
+    /// The ratio of whole files, unlike `cratio` of `info`.
     #[serde(skip_serializing_if = "Option::is_none")]
     file_ratio: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -43,16 +43,16 @@ struct ListRow {
     /// Kind of the checksums.
     #[serde(skip_serializing_if = "Option::is_none")]
     checksum: Option<&'static str>,
-    /// The name as it is, in any encoding.
+    /// The name in its own bytes, in any encoding.
     #[serde(skip)]
     name: Vec<u8>,
-    /// The first thing in a store that does not open.
+    /// The first member of a store that does not open.
     #[serde(skip)]
     failure: Option<Error>,
 }
 
-/// Lists the inputs; the table is printed when all of them have been looked at, since its columns
-/// depend on all.
+/// Lists the inputs. All of them are read before the table is printed, since its columns depend on
+/// all.
 pub(crate) fn run(args: &ListArgs, cx: &Context) -> Code {
     if args.tree && cx.console.json() {
         return cx.refuse(&message::TREE_IS_TEXT.error());
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &ListArgs, cx: &Context) -> Code {
     let mut rows = Vec::new();
     let inputs = InputArgs { shallow: true, ..args.inputs.clone() };
     let inputs = cx.find(&inputs, &|path| cx.listed(path));
-    // A program that reads no other data shows the chunks that they are made of.
+    // A program without openers lists foreign data as the files that they consist of.
     let inputs = match cx.opens_others() {
         true => cx.with_whole(inputs),
         false => inputs.map(|found| cx.with_archives(found)),
@@ -72,7 +72,7 @@ pub(crate) fn run(args: &ListArgs, cx: &Context) -> Code {
     let inputs = inputs.map(|found| cx.expand_groups(found));
     let code = cx.run_on_inputs(inputs, |origin| {
         let mut row = match row(cx, origin).map_err(|error| walk::as_damage(origin, error)) {
-            // It has a line all the same, and the failure is told as every other.
+            // The input still gets a line, and its failure is reported as usual.
             Err(error) if error.code() == Code::Data && !cx.console.json() => {
                 rows.push(ListRow::damaged(origin));
                 return Err(error);
@@ -107,7 +107,7 @@ impl ListRow {
         Self { format: DAMAGED, file_bytes: len, ..Self::new(origin) }
     }
 
-    /// Before anything was looked at.
+    /// A row before anything is read.
     fn new(origin: &Origin) -> Self {
         Self {
             path: origin.name(),
@@ -124,7 +124,7 @@ impl ListRow {
     }
 }
 
-/// In place of the format of what does not open.
+/// Stands in place of the format of an input that does not open.
 const DAMAGED: &str = "damaged";
 
 fn row(cx: &Context, origin: &Origin) -> Result<ListRow> {

@@ -1,5 +1,5 @@
-//! `b2 man`: manual pages in roff, one for the program and one per command, and two pages made of
-//! the documents.
+//! `b2 man`: manual pages in roff, one for the program, one per command, and two that `docs/*.md`
+//! become.
 
 use std::{
     fs,
@@ -16,13 +16,13 @@ use crate::{
     render::{path_text, size},
 };
 
-/// Pages that are made of `docs/*.md` by `cargo xtask docs`, with their names and sections.
+/// The pages that `cargo xtask docs` makes of `docs/*.md`, with their names and sections.
 const MADE_OF_DOCS: [(&str, &str, &str); 2] = [
     ("b2-formats", "5", include_str!("../../man/b2-formats.5")),
     ("b2-recipes", "7", include_str!("../../man/b2-recipes.7")),
 ];
 
-/// When the program was made; set by those who build a release.
+/// The date of the release, from the environment of its build.
 const DATE: &str = match option_env!("B2_DATE") {
     Some(date) => date,
     None => "unreleased",
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &ManArgs, console: &Console) -> Result<()> {
     }
 }
 
-/// The text of a page that was made of a document, which `b2 help` shows by its topic.
+/// The text of a page made from a document; `b2 help` shows it by its topic.
 pub(crate) fn topic(name: &str) -> Option<String> {
     let (.., roff) = MADE_OF_DOCS.iter().find(|(page, ..)| {
         *page == name || page.strip_prefix("b2-") == Some(name) && name != "formats"
@@ -53,7 +53,7 @@ pub(crate) fn topic(name: &str) -> Option<String> {
     Some(ESCAPES.iter().fold(text, |text, (code, plain)| text.replace(code, plain)))
 }
 
-/// Escapes of roff in our pages as plain text; the backslash is last, since it begins them all.
+/// roff's escapes in our pages as text. The backslash comes last, since all others begin with it.
 const ESCAPES: [(&str, &str); 12] = [
     ("\\fB", ""),
     ("\\fI", ""),
@@ -101,7 +101,7 @@ pub(crate) fn all_pages() -> Result<Vec<(String, String, String)>> {
     Ok(pages)
 }
 
-/// The page of a command, of `blpk`, of the program, or one that was made of a document.
+/// The page of a command, of `blpk`, of the program, or one made from a document.
 fn page(name: Option<&str>) -> Result<String> {
     let is_called = |page: &str, section: &str| {
         name.is_some_and(|name| name == page || name == format!("{page}.{section}"))
@@ -128,7 +128,7 @@ fn page(name: Option<&str>) -> Result<String> {
     })
 }
 
-/// The sections of a page. What follows the options in the help keeps its lines.
+/// The sections of a page. Help after the options keeps its lines.
 fn render(subject: clap::Command, out: &mut Vec<u8>) -> io::Result<()> {
     let after = subject.get_after_long_help().or(subject.get_after_help());
     let after = after.map(ToString::to_string).unwrap_or_default();
@@ -154,8 +154,8 @@ fn render(subject: clap::Command, out: &mut Vec<u8>) -> io::Result<()> {
     write!(out, ".SH \"SEE ALSO\"\n{others}.BR b2\\-formats (5),\n.BR b2\\-recipes (7)\n")
 }
 
-/// The parts of a text, each after a line that ends with a colon and is not indented. Other text is
-/// a part called notes.
+/// The parts of a text: each follows a line that ends with a colon and is not indented. Other text
+/// is a part called notes.
 fn sections(text: &str) -> Vec<(&str, Vec<&str>)> {
     let mut parts: Vec<(&str, Vec<&str>)> = vec![];
     let mut is_new = true;

@@ -1,9 +1,9 @@
 //! `b2 meta`: metadata of frames, Bloscpack files, data sets of bcolz and stores, shown and changed
 //! in place.
 //!
-//! All metadata of a file are one JSON document, the same that `info --json` and `compress
-//! --meta-file` know. Getting and exporting print it, importing and editing give another one; what
-//! differs is changed, in one step.
+//! All metadata of a file are one JSON document, as in `info --json` and `compress --meta-file`.
+//! `get` and `export` print it; `import` and `edit` compare it with a new one, and change what
+//! differs in one step.
 
 mod bcolz;
 mod blp;
@@ -82,7 +82,7 @@ fn kind(args: &MetaArgs) -> Option<Kind> {
     }
 }
 
-/// The values of names; all without any.
+/// Prints the values of these names; of all names if none is given.
 fn print_values(args: &MetaArgs, cx: &Context, origin: &Origin, document: Document) -> Result<()> {
     if args.items.is_empty() {
         return match cx.console.json() {
@@ -148,12 +148,12 @@ fn deletions(args: &MetaArgs) -> Result<Vec<Change>> {
         .collect())
 }
 
-/// Names are needed.
+/// The names on the command line, of which there must be one.
 fn required_items(args: &MetaArgs) -> Result<&[String]> {
     if args.items.is_empty() { Err(message::NO_NAMES.error()) } else { Ok(&args.items) }
 }
 
-/// The document in the file that was named.
+/// The document in the file to import.
 fn imported(args: &MetaArgs) -> Result<Document> {
     let [name] = &args.items[..] else { return Err(message::ONE_IMPORT.error()) };
     let path = PathBuf::from(name);
@@ -168,7 +168,7 @@ fn imported(args: &MetaArgs) -> Result<Document> {
     })
 }
 
-/// Makes all changes, or none.
+/// Makes all changes, or none of them.
 fn change(
     args: &MetaArgs,
     cx: &Context,
@@ -202,7 +202,7 @@ fn change(
         }
         (Owner::Object(object), None) => {
             if let Object::Frame(_) = &object {
-                // A change overwrites them.
+                // A change overwrites bytes after the frame: warn of them first.
                 let mut objects = ObjectReader::open(origin, cx.read_params())?;
                 while objects.next()?.is_some() {}
                 objects.warn_of_trailing(&cx.console, &origin.name());
@@ -217,7 +217,7 @@ fn change(
     cx.tell_waste(origin)
 }
 
-/// The names that were changed, for programs.
+/// Prints the changed names as JSON.
 fn report(cx: &Context, origin: &Origin, changes: &[Change]) -> Result<()> {
     if !cx.console.json() {
         return Ok(());
@@ -227,7 +227,7 @@ fn report(cx: &Context, origin: &Origin, changes: &[Change]) -> Result<()> {
     cx.console.document(&ChangeReport { path: &path, changed })
 }
 
-/// The changes of what is a file of its own.
+/// Changes the metadata of an object that is a file of its own.
 fn change_object(
     args: &MetaArgs,
     cx: &Context,
@@ -239,7 +239,7 @@ fn change_object(
     match object {
         Object::Frame(schunk) => {
             let offset = schunk.offset();
-            // An open frame would hold the lock.
+            // The open frame would keep the lock.
             drop(schunk);
             frame::change(cx, path, offset, changes, args.lock)
         }

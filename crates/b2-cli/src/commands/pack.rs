@@ -1,7 +1,7 @@
 //! `b2 pack` and `b2 unpack`: a store as one file, and as a directory.
 //!
-//! The frames stay as they are, and are looked at before: one that is cut or damaged is not packed.
-//! The new store appears as a whole, or not at all.
+//! The frames are copied as they are, after a check: a cut or damaged frame stops the command. The
+//! new store appears as a whole, or not at all.
 
 use std::path::{Path, PathBuf};
 
@@ -79,17 +79,18 @@ fn copy(args: &PackArgs, cx: &Context, form: StoreForm, origin: &Origin) -> Resu
     cx.console.done(&PackReport { path: &path, output: &target, nvalues }, &line)
 }
 
-/// The store; what is none says so, and not what a damaged one lacks.
+/// Opens the store. Any other file gets an error that says so, instead of one about a damaged
+/// store.
 fn open(origin: &Origin, cx: &Context) -> Result<Store> {
     let place = origin.place().ok_or(message::NO_STORE.error())?;
     if !place.is_store() && content_kind(place) != Some(Format::Frame) {
-        // A file that is missing, or cannot be read, is no other format.
+        // The system's error comes first: a missing or unreadable file has no format.
         place.metadata().map_err(Error::io(Doing::Open))?;
         return Err(foreign::refusal(place).unwrap_or_else(|| message::NO_STORE.error()));
     }
     match store::open(place, cx.read_params()) {
         Err(error) if error.code() == Code::Foreign => Err(message::NO_STORE.error()),
-        // Frames of old layouts begin with their data.
+        // Archives of old layouts begin with the data of a frame.
         Err(Error::Store(b2store::Error::Zip(ZipFault::NoDirectory))) if !place.is_store() => {
             Err(message::NO_STORE.error())
         }

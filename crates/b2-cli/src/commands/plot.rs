@@ -62,7 +62,7 @@ struct LineReport<'a> {
 const DEFAULT_SIZE: PictureSize = PictureSize { width: 800, height: 500 };
 const MAX_SIDE: u32 = 4096;
 
-/// Characters where there is no terminal.
+/// Characters of a picture where there is no terminal.
 const TEXT_SIZE: (usize, usize) = (80, 24);
 const MAX_TEXT_SIDE: usize = 1000;
 

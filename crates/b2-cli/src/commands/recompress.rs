@@ -1,7 +1,7 @@
 //! `b2 recompress`: the same object, compressed another way, in its place or beside it.
 //!
-//! The output is read back and compared before it takes the place of the input, by a rename: a
-//! crash leaves the old object or the new one.
+//! The output is read back and compared, and a rename then replaces the input: a crash leaves the
+//! old object or the new one.
 
 use std::{path::Path, time::Instant};
 
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &RecompressArgs, cx: &Context) -> Code {
                 _ => {}
             }
             let path = origin.path().ok_or_else(|| message::PIPE_IS_NOT_CHANGED.error())?;
-            // While another program writes, the file may look like several objects.
+            // While another program writes the file, it may look like several objects.
             let _lock = cx.lock_exclusive(path, args.lock)?;
             check_in_place(cx, origin)?;
             recompress(&options, cx, origin, &Target::File(path.to_owned()))
@@ -83,8 +83,8 @@ pub(crate) fn run(args: &RecompressArgs, cx: &Context) -> Code {
     })
 }
 
-/// The values and tables of a group in a store; another input as it is, or the error that it is
-/// not changed.
+/// The values and tables of a group in a store; for an archive of NumPy the error that it is only
+/// read; any other input unchanged.
 fn values(cx: &Context, input: Found) -> Vec<Found> {
     match &input {
         Ok(Origin::File { path, .. }) if path.is_archive() => {
@@ -95,7 +95,7 @@ fn values(cx: &Context, input: Found) -> Vec<Found> {
     }
 }
 
-/// Recompresses what is in a store, which is locked meanwhile.
+/// Recompresses a value of a store, or all of it, under the lock of the store.
 fn recompress_in_store(
     args: &RecompressArgs,
     options: &ConvertArgs,
@@ -111,7 +111,7 @@ fn recompress_in_store(
     report(cx, origin, format, &done, Some(Path::new(&name)), start)
 }
 
-/// Refuses a file that holds more than this input.
+/// Refuses a file that holds more than one object.
 fn check_in_place(cx: &Context, origin: &Origin) -> Result<()> {
     let mut objects = ObjectReader::open(origin, cx.read_params())?;
     objects.next()?.ok_or(Error::NotBlosc { start: vec![] })?;

@@ -1,9 +1,9 @@
 //! `b2 repack`: the same frame without the bytes that nothing refers to, in its place.
 //!
-//! A contiguous frame is written anew beside itself and takes its own name; of a sparse one the
-//! files go that its index does not name. A crash leaves the old one or the new one. Of a sequence
-//! of frames one frame is made, and of a store the values with dead bytes are written anew. Bcolz
-//! and Bloscpack lose what interrupted changes left.
+//! A contiguous frame is written again and renamed; of a sparse frame, files that its index does
+//! not name are removed. A crash leaves the old frame or the new one. A sequence of frames becomes
+//! one frame. In a store, values with dead bytes are written again. Bcolz and Bloscpack lose the
+//! rest of interrupted changes.
 
 use std::{fs, path::Path};
 
@@ -27,7 +27,7 @@ use crate::{
 #[serde(tag = "schema", rename = "b2.repack/1")]
 struct RepackReport<'a> {
     path: &'a str,
-    /// Bytes before, and how many of them are gone.
+    /// Bytes before, and bytes that were freed.
     file_bytes: u64,
     freed: u64,
 }
@@ -51,7 +51,7 @@ fn repack_input(args: &RepackArgs, cx: &Context, origin: &Origin) -> Result<()> 
     }
     let mut objects = ObjectReader::open(origin, cx.read_params())?;
     let object = objects.next()?.ok_or(Error::NotBlosc { start: vec![] })?;
-    // An input that is no file of its own could only be overwritten in place.
+    // A part of a file cannot be replaced by a rename.
     if !matches!(origin, Origin::File { part: Part::Whole, .. }) {
         return Err(message::REPACKS_ONE_FRAME.error());
     }
@@ -73,21 +73,22 @@ fn repack_input(args: &RepackArgs, cx: &Context, origin: &Origin) -> Result<()> 
         drop(schunk);
         return merge(args, cx, origin, path);
     }
-    // An append that met a full disk leaves bytes after the frame.
+    // An append that filled the disk leaves bytes after the frame.
     let tail = objects.tail().nbytes;
     let file_bytes = frame_bytes(&schunk).saturating_add(tail);
-    // A contiguous frame is compared when it is written anew; files of chunks stay as they are.
+    // Writing a contiguous frame again compares its seal; the chunk files of a sparse one stay
+    // unread.
     if is_sparse(&schunk) {
         schunk.compare_seal()?;
     }
-    // An open frame would hold the lock.
+    // The open frame would keep the lock.
     drop(schunk);
     let mut writer = SChunkWriter::open_with(path, &cx.edit_options(0, args.lock))?;
     let freed = writer.compact()?;
     report(cx, origin, file_bytes, freed.saturating_add(tail))
 }
 
-/// One frame takes the place of several.
+/// Makes one frame of the frames of a sequence.
 fn merge(args: &RepackArgs, cx: &Context, origin: &Origin, path: &Path) -> Result<()> {
     let len = || fs::metadata(path).map(|found| found.len()).map_err(Error::io(Doing::Open));
     let before = len()?;

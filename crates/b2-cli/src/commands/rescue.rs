@@ -1,5 +1,5 @@
-//! `b2 rescue`: saves the sound parts of a damaged object as a new one. The damaged one is only
-//! read.
+//! `b2 rescue`: saves the sound parts of a damaged object as a new one. The damaged object is never
+//! written.
 
 use core::fmt::Write as _;
 use std::{
@@ -33,7 +33,7 @@ struct RescueReport<'a> {
     saved: &'a rescue::Report,
 }
 
-/// The options of the user, and the output once it is under way.
+/// The options of the user, and the output once it has begun.
 struct Rescue<'a, 't> {
     args: &'a RescueArgs,
     cx: &'a Context,
@@ -41,7 +41,7 @@ struct Rescue<'a, 't> {
     remains: Remains,
     origin: &'a Origin,
     targets: &'a mut Targets<'t>,
-    /// Where the sound parts go, once there are some.
+    /// The output, once there is a sound part.
     target: Option<PathBuf>,
     staged: Option<Staged>,
 }
@@ -83,7 +83,7 @@ impl Caller for Rescue<'_, '_> {
     }
 }
 
-/// The suffix of files of NumPy, if that is what is rescued.
+/// The suffix of NumPy's files, if one is rescued.
 fn of_numpy(remains: Remains) -> Option<&'static str> {
     match remains {
         Remains::Npy => Some("npy"),
@@ -95,8 +95,8 @@ fn of_numpy(remains: Remains) -> Option<&'static str> {
 /// Rescues each input.
 pub(crate) fn run(args: &RescueArgs, cx: &Context) -> Code {
     let mut inputs = origin::find(&args.inputs, &walk::ours);
-    // A store without its embed.b2e is a directory like any other, and so is an array of bcolz
-    // without its meta.
+    // Without its embed.b2e a store is an ordinary directory, and so is an array of bcolz without
+    // its meta: take it as one damaged object.
     for found in &mut inputs.found {
         let path = found.as_ref().err().map(|(name, _)| PathBuf::from(name));
         let was_one = |path: &PathBuf| {

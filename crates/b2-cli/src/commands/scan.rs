@@ -59,7 +59,7 @@ fn scan_input(args: &ScanArgs, cx: &Context, origin: &Origin) -> Result<()> {
     }
 }
 
-/// The file; standard input is kept in a temporary one.
+/// The file; standard input is copied to a temporary one.
 fn open(origin: &Origin) -> Result<Arc<dyn ReadAt>> {
     if let Origin::File { path, part: Part::Member(key) } = origin {
         let opened = store::open(path, blosc_chunk::DParams::default())?;

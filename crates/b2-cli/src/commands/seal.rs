@@ -1,4 +1,4 @@
-//! `b2 seal`: gives a frame its checksum, in its place. Readers that know of no seals ignore it.
+//! `b2 seal`: gives a frame its checksum, in place. Readers without support for seals ignore it.
 
 use b2frame::{
     Checksums,
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &SealArgs, cx: &Context) -> Code {
     cx.run_on_inputs(inputs, |origin| seal_input(args, cx, origin))
 }
 
-/// A frame that is damaged, or whose seal says so, is not sealed: the new sum would hide it.
+/// Seals one input. A damaged frame is refused, since the new sum would hide the damage.
 fn seal_input(args: &SealArgs, cx: &Context, origin: &Origin) -> Result<()> {
     let Some(path) = origin.path() else { return Err(message::PIPE_IS_NOT_CHANGED.error()) };
     if store::whole(origin).is_some() {
@@ -49,7 +49,7 @@ fn seal_input(args: &SealArgs, cx: &Context, origin: &Origin) -> Result<()> {
         _ => return Err(message::SEALS_FRAMES.error()),
     };
     let is_whole = matches!(origin, Origin::File { part: Part::Whole, .. });
-    // The rest of a killed change after the frame is overwritten, as by every change.
+    // Sealing overwrites bytes after the frame, as every change does.
     if !is_whole || objects.next()?.is_some() {
         return Err(message::SEALS_FRAMES.error());
     }
@@ -59,7 +59,7 @@ fn seal_input(args: &SealArgs, cx: &Context, origin: &Origin) -> Result<()> {
     if is_damaged || !schunk.verify(&VerifyOptions::default(), |_| {}).is_ok() {
         return Err(message::DAMAGED_IS_NOT_SEALED.error());
     }
-    // An open frame would hold the lock.
+    // The open frame would keep the lock.
     drop(schunk);
     let checksums = match args.checksum {
         SealKind::Body => Checksums::Body,

@@ -59,14 +59,14 @@ pub(crate) fn run(args: &ShowArgs, cx: &Context) -> Code {
     })
 }
 
-/// A line with a name between several objects, as `head` prints them.
+/// Prints a title before each of several objects, as `head` does.
 fn title(cx: &Context, name: &str, is_first: bool) -> Result<()> {
     let before = if is_first { "" } else { "\n" };
     cx.console.print(&format!("{before}==> {} <==\n", cx.console.name(name)))
 }
 
 fn show_input(args: &ShowArgs, cx: &Context, origin: &Origin) -> Result<()> {
-    // A table goes through as a whole where it is not shown to people.
+    // CSV and JSON of a whole table pass through bounded memory.
     let is_whole = (args.csv || cx.console.json()) && args.slice.is_none() && args.lines.is_none();
     if let Some(found) = formats::store::rows(origin, cx.read_params())? {
         if is_whole {
@@ -107,7 +107,7 @@ fn show_input(args: &ShowArgs, cx: &Context, origin: &Origin) -> Result<()> {
         let number = nshown;
         nshown += 1;
         let mut parts = vec![object];
-        // The frames of a sequence are one content, as far as their items are alike.
+        // Frames of a sequence form one content while their items have the same size.
         while let Some(next) = following.take_if(|next| goes_on(&parts, next)) {
             guard.admit(&next)?;
             parts.push(next);
@@ -124,16 +124,16 @@ fn show_input(args: &ShowArgs, cx: &Context, origin: &Origin) -> Result<()> {
     Ok(())
 }
 
-/// Whether an object was shown.
+/// The extent of an input that was shown.
 enum Shown {
     No,
-    /// It was, and others may follow it.
+    /// An object, which others may follow.
     Part,
-    /// It was, and is all that the input has.
+    /// The whole input.
     All,
 }
 
-/// Shows an object whose items are neither numbers nor bytes: a table, or objects of Python.
+/// Shows an object whose items are neither numbers nor bytes: a table, or Python objects.
 fn show_special(args: &ShowArgs, cx: &Context, origin: &Origin, object: &Object) -> Result<Shown> {
     let name = origin.name();
     match object {
@@ -152,7 +152,7 @@ fn show_special(args: &ShowArgs, cx: &Context, origin: &Origin, object: &Object)
         },
         Object::Frame(schunk) => {
             formats::store::refuse_recipe(schunk, &name)?;
-            // A frame that only looks like one with objects is shown as bytes.
+            // A frame that only looks like one of objects is shown as bytes.
             match b2store::Content::from_schunk(Arc::clone(schunk), &name) {
                 Ok(content) if store::objects(args, cx, &name, &content)? => Ok(Shown::Part),
                 _ => Ok(Shown::No),
@@ -162,7 +162,7 @@ fn show_special(args: &ShowArgs, cx: &Context, origin: &Origin, object: &Object)
     }
 }
 
-/// Shows items that have a type and a shape by the options only.
+/// Shows items whose type and shape the options give.
 fn show_shaped(args: &ShowArgs, cx: &Context, origin: &Origin, shape: &DataShape) -> Result<()> {
     let sources = content::open_to_look(cx, origin)?;
     let is_raw = sources.iter().all(|source| source.name() == "raw");
@@ -197,7 +197,7 @@ fn show_parts(
     if parts.len() == 1
         && let Some(object) = parts.pop()
     {
-        // An array that contradicts itself is shown as bytes.
+        // An array whose metadata contradict it is shown as bytes.
         if let Object::Blp(blp) = &object
             && let Err(error) = blp.file.array_info()
         {
@@ -227,7 +227,7 @@ fn show_parts(
     print(cx, &items_part(args, cx, &parts)?)
 }
 
-/// Prints items: chosen columns and rows, or a part in a form for programs or for people.
+/// Prints items: chosen columns and rows, or a part for programs or for people.
 fn show_grid(args: &ShowArgs, cx: &Context, origin: &Origin, grid: &Grid) -> Result<()> {
     let dtype = dtype(args, grid.dtype(), grid.dtype().itemsize())?;
     if records::is_wanted(args) {
@@ -264,7 +264,7 @@ fn show_grid(args: &ShowArgs, cx: &Context, origin: &Origin, grid: &Grid) -> Res
     print(cx, &Part { dtype, shape, elided, bytes })
 }
 
-/// Refuses options for tables.
+/// Refuses the options that only tables have.
 fn no_table(args: &ShowArgs) -> Result<()> {
     if args.columns.is_empty() && args.rows.condition.is_none() && args.skip.is_none() {
         return Ok(());
@@ -293,7 +293,7 @@ fn edges(cx: &Context, grid: &Grid, dtype: Dtype) -> Result<Part> {
     Ok(Part { dtype, shape, elided, bytes })
 }
 
-/// The type of items that do not say it.
+/// The type of items in files that do not store it.
 fn items_dtype(args: &ShowArgs, objects: &[Object]) -> Result<Dtype> {
     let typesize = objects.first().map_or(1, Object::typesize);
     dtype(args, &content::opaque(memory::as_len(typesize))?, 0)
@@ -339,7 +339,8 @@ fn items_part(args: &ShowArgs, cx: &Context, objects: &[Object]) -> Result<Part>
     Ok(Part { dtype, shape, elided, bytes })
 }
 
-/// Is the next object of an input more of the same: a frame without a shape, of items as large?
+/// Whether the next object continues the content: a frame without a shape, with items of the same
+/// size.
 fn goes_on(parts: &[Object], next: &Object) -> bool {
     let is_plain = |object: &Object| {
         let Object::Frame(schunk) = object else { return false };
@@ -349,7 +350,7 @@ fn goes_on(parts: &[Object], next: &Object) -> bool {
     is_plain(next) && parts.iter().all(is_like)
 }
 
-/// Everything is shown when it is little.
+/// Whether so few items are shown completely.
 fn wants_all(nitems: u64) -> bool {
     nitems <= MAX_SHOWN_ITEMS
 }
@@ -370,7 +371,7 @@ fn dtype(args: &ShowArgs, known: &Dtype, typesize: usize) -> Result<Dtype> {
     }
 }
 
-/// A buffer for items of this shape.
+/// An empty buffer with room for items of this shape.
 fn room(cx: &Context, shape: &[u64], dtype: &Dtype) -> Result<Vec<u8>> {
     let nitems = memory::nbytes(1, shape);
     let needed = nitems.saturating_mul(dtype.itemsize() as u64);

@@ -24,7 +24,7 @@ use crate::{
     report::dtype_text,
 };
 
-/// Columns of the histogram of `text`.
+/// Characters of the longest bar of a histogram.
 const BAR: usize = 40;
 
 /// Statistics of the values of one input.
@@ -118,7 +118,7 @@ fn describe(args: &StatsArgs, cx: &Context, origin: &Origin) -> Result<()> {
     )
 }
 
-/// Looks at a part of an array, or at lines of items along one of its dimensions.
+/// Statistics of a part of an array, or of lines of items along a dimension.
 fn describe_part(
     args: &StatsArgs,
     cx: &Context,
@@ -160,10 +160,10 @@ fn describe_part(
     print(cx, &StatsReport { path, format, dtype, shape, nbytes, items, columns })
 }
 
-/// Lines along a dimension.
+/// Most lines along a dimension.
 const MAX_LINES: u64 = 10_000;
 
-/// The items of all objects of an input, and which objects are mostly runs.
+/// The items of all objects of an input, with the objects that are mostly runs.
 struct Items {
     sources: Vec<(Source, Option<Runs>)>,
     itemsize: usize,
@@ -181,7 +181,7 @@ impl Items {
         Ok(Self { sources, itemsize, nbytes })
     }
 
-    /// Refuses more than the options allow to be decoded.
+    /// Refuses an input that exceeds the limits of the options.
     fn admit(&self, mut guard: Guard) -> Result<()> {
         self.sources.iter().try_for_each(|(source, runs)| {
             let decoded = runs.as_ref().map_or_else(|| source.nbytes(), |runs| Ok(runs.decoded));
@@ -189,7 +189,7 @@ impl Items {
         })
     }
 
-    /// Hands all of them to `work`.
+    /// Hands all items to `work`.
     fn read(&self, cx: &Context, progress: &Progress, work: ItemSink<'_>) -> Result<()> {
         let mut items = WholeItems::new(self.itemsize);
         for (source, runs) in &self.sources {
@@ -224,7 +224,7 @@ fn check_columns(names: &[String], dtype: &Dtype) -> Result<()> {
     }
 }
 
-/// Looks at the columns of a table of a store, or at one.
+/// Statistics of the columns of a table of a store, or of one column.
 fn describe_table(args: &StatsArgs, cx: &Context, origin: &Origin, rows: TableRows) -> Result<()> {
     let rows = rows.select(&args.columns)?;
     if args.axis.is_some() {
@@ -276,7 +276,7 @@ fn text(report: &StatsReport<'_>) -> String {
         _ => String::new(),
     };
     let name = report.columns.first().and_then(|column| column.name.as_deref());
-    // Names of positions begin with a bracket.
+    // Labels of positions begin with a bracket, unlike names of columns.
     let is_table = name.is_some_and(|name| !name.starts_with('['));
     let dtype = if is_table { String::new() } else { format!(" of {}", report.dtype) };
     let items = counted(report.items, if is_table { "row" } else { "item" });

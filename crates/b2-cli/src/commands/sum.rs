@@ -25,7 +25,7 @@ struct SumReport<'a> {
     path: &'a str,
     #[serde(flatten)]
     sum: &'a Report,
-    /// Whether it is that of the list.
+    /// With --check: whether it is the sum in the list.
     #[serde(skip_serializing_if = "Option::is_none")]
     ok: Option<bool>,
 }
@@ -49,8 +49,8 @@ pub(crate) fn run(args: &SumArgs, cx: &Context) -> Code {
     })
 }
 
-/// The tables and values of a store, so that a table has the same sum in all formats. Where
-/// its rows are none of NumPy's, its frames have one each.
+/// The tables and values of a store, so that a table has the same sum in all formats. If the rows
+/// of a table have no NumPy type, its frames have a sum each.
 fn tables_or_frames(input: Found, cx: &Context) -> Vec<Found> {
     let store = input.as_ref().ok().filter(|origin| store::whole(origin).is_some()).cloned();
     let tables = content::expand(vec![input], cx, true);
@@ -68,7 +68,7 @@ fn tables_or_frames(input: Found, cx: &Context) -> Vec<Found> {
 
 fn sum(cx: &Context, origin: &Origin, algorithm: Algorithm, limits: LimitArgs) -> Result<Report> {
     if origin.place().is_some_and(walk::is_damaged) {
-        // It is no bytes like any others.
+        // A damaged file is an error, and not raw bytes.
         let opened =
             ObjectReader::open(origin, cx.dparams()).and_then(|mut objects| objects.next());
         opened.map_err(|error| walk::as_damage(origin, error))?;
@@ -103,7 +103,7 @@ fn check_list(args: &SumArgs, cx: &Context, list: &Origin) -> Result<()> {
     let origins = entries.iter().map(|entry| {
         let path = b2_program::input::path_of(entry.name).map_err(Error::io(Doing::Read))?;
         Ok(match cx.origin(&path) {
-            // A list names a group only as a file.
+            // Lists hold sums of single inputs, so a group in a list is read as a file.
             Ok(origin) if origin.is_group() => Ok(Origin::from_word(&path)),
             origin => origin.map_err(|error| (path_text(&path), error)),
         })

@@ -1,4 +1,4 @@
-//! `b2 table`: columns, cells and rows of a table that change where they are.
+//! `b2 table`: changes columns, cells and rows of a table in place.
 
 use b2store::WriteOptions;
 use blosc_data::table_edit::{Change, Changed, Means, change_bcolz, change_table};
@@ -19,9 +19,9 @@ use crate::{
 #[serde(tag = "schema", rename = "b2.table/1")]
 struct TableReport<'a> {
     path: &'a str,
-    /// Cells that were set, or rows that are gone.
+    /// Cells that were set, or rows that were removed.
     changed: u64,
-    /// Columns whose indexes are gone.
+    /// Columns whose indexes were removed.
     indexes: &'a [String],
 }
 

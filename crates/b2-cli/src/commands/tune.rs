@@ -1,8 +1,8 @@
 //! `b2 tune`: which codec, filters, level and blocks are good for a file, and the command for them.
 //!
-//! All pipelines are tried with a fast and a strong codec; the best of them with all codecs and
-//! levels; the winner with other block sizes. What nothing else beats in ratio and both speeds is
-//! shown.
+//! A fast and a strong codec try all pipelines; all codecs and levels try the best of these; other
+//! block sizes try the winner. The output shows the settings that no other beats in ratio and both
+//! speeds.
 
 use serde::Serialize;
 
@@ -19,7 +19,7 @@ use crate::{
     report::trial,
 };
 
-/// The evidence, and what follows from it.
+/// The measurements, and the recommendation.
 #[derive(Debug, Serialize)]
 #[serde(tag = "schema", rename = "b2.tune/1")]
 struct TuneReport<'a> {
@@ -104,7 +104,7 @@ fn word(goal: Goal) -> &'static str {
     }
 }
 
-/// The command that compresses like this.
+/// The command with these settings.
 fn command(origin: &Origin, (sample, contents): (&Sample, &[Source]), setting: &Setting) -> String {
     let Setting { codec, clevel, filters, blocksize, .. } = setting;
     let filters = filters.to_string().replace(", ", ",");

@@ -44,13 +44,13 @@ struct Findings {
     nbytes: u64,
     /// Chunks that cannot be read; of a bare chunk, the blocks.
     bad: Vec<Problem>,
-    /// How many there are, when not all are listed.
+    /// Their number, when not all are listed.
     #[serde(skip_serializing_if = "Option::is_none")]
     bad_count: Option<u64>,
     /// Damage outside of chunks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     other: Vec<Problem>,
-    /// Oddities that do not stop a reader.
+    /// Unusual facts that do not stop a reader.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
     checksums: &'static str,
@@ -63,12 +63,12 @@ struct Findings {
     nbad: u64,
     #[serde(skip)]
     code: Code,
-    /// The name as it is, in any encoding.
+    /// The name in its own bytes, in any encoding.
     #[serde(skip)]
     name: Vec<u8>,
 }
 
-/// One thing that is wrong.
+/// One fault.
 #[derive(Debug, Serialize)]
 struct Problem {
     /// Frame of the input, from 0, when it is not the first.
@@ -103,7 +103,7 @@ fn verify_input(args: &LookArgs, cx: &Context, origin: &Origin) -> Result<()> {
     findings.print(cx)
 }
 
-/// Verifies data, whose `nbytes` bytes stand for `stored` bytes of the progress.
+/// Verifies data. Its `nbytes` bytes advance the progress by `stored` bytes.
 fn verify(
     data: &Data,
     guard: &mut Guard,
@@ -119,7 +119,7 @@ fn verify(
     Ok(Verifier::new(&options, guard, &mut tell).data(data)?)
 }
 
-/// How the sound parts of what stands at `at` are saved.
+/// The command that saves the sound parts of the object at `at`.
 fn rescue_hint(path: &Path, at: u64) -> String {
     let name = shell_word(path);
     let part = if at > 0 { format!("{name}@{at}") } else { name };
@@ -147,7 +147,7 @@ impl Findings {
         }
     }
 
-    /// Looks at every value of a store, or of the table with the key `root` in it.
+    /// Verifies every value of a store, or of its table with the key `root`.
     fn look_at_store(
         &mut self,
         cx: &Context,
@@ -173,7 +173,7 @@ impl Findings {
         Ok(())
     }
 
-    /// Looks at a file of NumPy: its header, and all items, which have no checksum.
+    /// Verifies a file of NumPy: its header and all items, which have no checksum.
     fn look_at_npy(&mut self, cx: &Context, origin: &Origin, guard: &mut Guard) -> Result<()> {
         let sources = match content::open_to_look(cx, origin) {
             Err(error) if error.code() == Code::Data => {
@@ -191,7 +191,7 @@ impl Findings {
         Ok(())
     }
 
-    /// Looks at one object of an input after the other.
+    /// Verifies the objects of an input one after the other.
     fn look_at_objects(&mut self, cx: &Context, origin: &Origin, guard: &mut Guard) -> Result<()> {
         let mut objects = from_parquet::objects(cx, origin, cx.dparams())?;
         let (name, progress) = (self.path.clone(), OnceCell::new());
@@ -200,16 +200,16 @@ impl Findings {
             let object = match objects.next().map_err(|error| walk::as_damage(origin, error)) {
                 Ok(Some(object)) => object,
                 Ok(None) => break,
-                // An object that does not open is the last finding: its end is unknown.
+                // An object that does not open is the last finding, since its end is unknown.
                 Err(error) if error.code() == Code::Data => {
                     self.unopened(nframe, &error);
                     let is_blp = |path: &Path| path.extension().is_some_and(|it| it == "blp");
                     match (&error, origin.path().filter(|path| is_blp(path))) {
-                        // A Bloscpack file needs no magic.
+                        // Bloscpack files may lack their magic and still be rescued.
                         (Error::Damaged(_), Some(path)) => self.point_to_rescue(path),
                         _ => self.look_for_chunks(cx, origin, objects.position()),
                     }
-                    // Of what is empty, or zeros, nothing can be saved.
+                    // An empty file, or one of zeros, has nothing to rescue.
                     if matches!(error, Error::Damaged(_)) {
                         return Ok(());
                     }
@@ -222,7 +222,7 @@ impl Findings {
             let (nbytes, stored) = (object.nbytes(), object.stored());
             let data = object.into_stored(&cx.read_options())?;
             let report = verify(&data, guard, cx.read_options(), (progress, nbytes, stored))?;
-            // Of values that do not decode the bytes are sound.
+            // The bytes of values that do not decode are sound.
             if report.other.iter().any(|error| matches!(error, blosc_data::Error::Store(_))) {
                 self.point_to_bytes(origin);
             }
@@ -230,11 +230,11 @@ impl Findings {
             nframe += 1;
         }
         if let Some(text) = objects.trailing_text() {
-            // Of a Bloscpack file the library has told their number.
+            // For a Bloscpack file, the library's note tells their number already.
             self.warnings.retain(|told| !text.starts_with(told.as_str()));
             self.warnings.push(text);
         }
-        // Of a bare chunk nothing can be rescued.
+        // A bare chunk cannot be rescued.
         if self.code == Code::Data
             && self.hint.is_none()
             && self.nblocks.is_none()
@@ -246,7 +246,7 @@ impl Findings {
         Ok(())
     }
 
-    /// Takes over the report of an object.
+    /// Adds the report of an object to the findings.
     fn add_report(&mut self, nframe: u64, report: Report) {
         self.ok &= report.is_ok();
         self.nchunks += report.nchunks;
@@ -275,16 +275,17 @@ impl Findings {
         self.bad_count = (self.nbad > self.bad.len() as u64).then_some(self.nbad);
     }
 
-    /// Says how the bytes are read of which no values can be made. Nothing is to be rescued.
+    /// Hints at the command that writes the bytes: values cannot be made of them, and nothing needs
+    /// rescue.
     fn point_to_bytes(&mut self, origin: &Origin) {
         if let Origin::File { path, part: Part::Whole } = origin {
             self.hint = Some(format!("`b2 cat {}` writes their bytes", shell_word(path)));
         }
     }
 
-    /// Counts the chunks of a frame that does not open, and says how they are saved.
+    /// Counts the chunks of a frame that does not open, and hints at the command that saves them.
     fn look_for_chunks(&mut self, cx: &Context, origin: &Origin, at: u64) {
-        // A stream is gone once it is read.
+        // A stream cannot be read a second time.
         let Some(path) = origin.path().filter(|path| !is_stream(path)) else { return };
         let allowed = OutputLimits::default().allowance(rescue::stored_nbytes(path));
         let options = rescue::Options::default().dparams(cx.dparams()).budget(cx.read_options());
@@ -312,7 +313,7 @@ impl Findings {
         self.other.push(problem);
     }
 
-    /// Describes one problem; the first of an input decides about the code.
+    /// Describes one problem. The first one of an input decides the exit code.
     fn problem(&mut self, nframe: u64, known: ErrorPosition, error: &Error) -> Problem {
         self.code = self.code.and(error.code());
         let found = ErrorPosition::of_error(error);
@@ -352,7 +353,7 @@ impl Findings {
             console.note(&format!("hint: {hint}"));
         }
         self.warnings.iter().take(shown).for_each(|warning| console.warning(&self.path, warning));
-        // As of other programs that check sums: what is sound is silent with -q.
+        // As in other programs that check sums, `-q` silences what is sound.
         if console.quiet() < if self.ok { 1 } else { 2 } {
             console.print_name("", &self.name, &format!(": {}", self.verdict()))?;
         }
@@ -390,7 +391,7 @@ impl Findings {
         }
     }
 
-    /// The unit that can be bad: the chunks of a frame, or the blocks of a bare chunk.
+    /// The unit of damage: the chunks of a frame, or the blocks of a bare chunk.
     fn unit(&self) -> &'static str {
         if self.nblocks.is_some() { "block" } else { "chunk" }
     }

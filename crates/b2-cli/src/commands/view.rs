@@ -89,8 +89,7 @@ fn view(cx: &Context, origin: &Origin) -> Result<()> {
     }
 }
 
-/// The terminal as it was comes back when this is dropped; a signal or a panic that ends the
-/// program restores it too.
+/// The alternate screen. Dropping it restores the terminal, and so does a signal or a panic.
 struct AlternateScreen;
 
 impl AlternateScreen {
@@ -110,7 +109,7 @@ impl Drop for AlternateScreen {
 }
 
 fn restore() {
-    // Nothing is left to do about a terminal that does not take it.
+    // An error on a terminal that is gone changes nothing.
     let _raw = disable_raw_mode();
     let _screen = execute!(io::stdout(), LeaveAlternateScreen, Show);
 }
@@ -146,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn an_array_is_moved_through() {
+    fn keys_move_through_an_array() {
         let name = "frames/generated/array-2d.b2nd";
         let down = [KeyCode::Down, KeyCode::Down, KeyCode::Right];
         let screens = screens(name, &[&[], &down, &[KeyCode::Home], &[KeyCode::End]]);
@@ -157,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn every_pane_shows_what_it_is_called() {
+    fn every_pane_shows_its_content() {
         let name = "frames/generated/array-2d.b2nd";
         let key = |c| [KeyCode::Char(c)];
         let screens = screens(name, &[&key('i'), &key('c'), &key('p'), &key('v')]);

@@ -1,4 +1,4 @@
-//! Arrays of all kinds, of which parts are read.
+//! Arrays of all kinds, read in parts.
 
 use core::ops::Deref;
 use std::sync::Arc;
@@ -8,10 +8,10 @@ use bloscpack::numpy::Order;
 
 use crate::{context::Context, error::Result, inputs::Object};
 
-/// An array, and the boxes in which it is read well.
+/// An array, and the boxes that are fast to read.
 pub(crate) struct Array {
     array: Arc<dyn blosc_data::Array>,
-    /// Lengths of a box, of which larger ones should be multiples.
+    /// Lengths of a box; larger boxes should be multiples.
     pub(crate) box_lens: Vec<u64>,
 }
 
@@ -32,11 +32,11 @@ impl Array {
         Self { array, box_lens }
     }
 
-    /// The array that an object is, or else the object.
+    /// The array of an object; an object without an array comes back.
     ///
     /// # Errors
     ///
-    /// When it says that it is one, and cannot be.
+    /// When the metadata describe an array that the object cannot be.
     pub(crate) fn from_object(object: Object, cx: &Context) -> Result<Result<Self, Object>> {
         let has_chunks = matches!(object, Object::Frame(_) | Object::Opened(_));
         let is_fortran = match &object {
@@ -65,7 +65,7 @@ impl Array {
     }
 }
 
-/// Boxes of an array whose first dimension varies fastest.
+/// Boxes for an array whose first dimension varies fastest.
 pub(crate) fn columns_first(shape: &[u64]) -> Vec<u64> {
     let mut lens = vec![1; shape.len()];
     lens.iter_mut().zip(shape).take(1).for_each(|(to, len)| *to = (*len).clamp(1, 4096));

@@ -1,4 +1,4 @@
-//! Files of Parquet, which become tables of bcolz or of stores first.
+//! Files of Parquet, which become temporary tables of bcolz or of stores.
 
 use blosc_data::{Format, OpenOptions, formats::parquet};
 
@@ -8,7 +8,7 @@ use crate::{
     inputs::{Object, ObjectReader, Origin, origin::Part},
 };
 
-/// The objects of an input that is only looked at: of a file of Parquet the table.
+/// The objects of an input that is only read; for a file of Parquet its table.
 ///
 /// # Errors
 ///
@@ -25,7 +25,7 @@ pub(crate) fn objects(
     }
 }
 
-/// The table that a file of Parquet becomes for a while: of a store, or of bcolz. `None` for other
+/// A temporary table with the content of a Parquet file: of a store, or of bcolz. `None` for other
 /// inputs.
 ///
 /// # Errors

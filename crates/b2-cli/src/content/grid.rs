@@ -1,7 +1,7 @@
-//! Items of any format as a grid, of which boxes are read: what `plot` and `view` draw.
+//! Items of any format as a grid, of which boxes are read: the input of `plot` and `view`.
 //!
-//! Only the chunks or blocks that a box lies in are decoded, or the runs of a file that it is made
-//! of are read.
+//! A box decodes only the chunks or blocks that it needs, or reads only its runs of an uncompressed
+//! file.
 
 use core::ops::Range;
 
@@ -39,7 +39,7 @@ pub(crate) struct Grid {
 enum GridKind {
     /// An array of which parts are decoded.
     Array(Box<Array>),
-    /// Content in C order, object after object, and where each of them starts (bytes).
+    /// Content in C order, object after object, each with its start (bytes).
     Sequence(Vec<(u64, Source)>),
     /// Items in a file that is not compressed.
     Stored(Stored),
@@ -48,11 +48,11 @@ enum GridKind {
 }
 
 impl Grid {
-    /// The content of an input that is no table.
+    /// The content of an input other than a table.
     ///
     /// # Errors
     ///
-    /// When items of the type `given` do not fit it, or it says that it is an array and cannot be.
+    /// When the type `given` does not fit the items, or the metadata describe an impossible array.
     pub(crate) fn new(
         cx: &Context,
         origin: &Origin,
@@ -91,7 +91,7 @@ impl Grid {
             let file = "the content".to_owned();
             return Err(Error::PartItem { file, found: nbytes, of: itemsize });
         }
-        // A frame that was an array in another format has kept its shape.
+        // A frame that was an array of another format keeps its shape.
         let shape = layout.filter(|layout| {
             let nitems = memory::nbytes(1, &layout.shape);
             !layout.fortran_order && nitems.saturating_mul(itemsize) == nbytes
@@ -100,7 +100,7 @@ impl Grid {
         Ok(Self { kind: GridKind::Sequence(parts), dtype, shape, budget })
     }
 
-    /// An array, whose items may be taken for those of another type of their size.
+    /// An array; `dtype` may reinterpret its items with another type of the same size.
     pub(crate) fn from_array(array: Array, dtype: &Dtype, budget: Budget) -> Result<Self> {
         let typesize = array.itemsize();
         if dtype.itemsize() != typesize {
@@ -118,7 +118,7 @@ impl Grid {
     ///
     /// # Errors
     ///
-    /// When there are more or fewer items, or they have a shape already.
+    /// When the number of items differs, or the items have a shape already.
     pub(crate) fn reshaped(mut self, shape: &DataShape) -> Result<Self> {
         let nbytes_of = |lens: &[u64]| memory::nbytes(self.dtype.itemsize() as u64, lens);
         let nitems = memory::nbytes(1, &self.shape);
@@ -141,7 +141,7 @@ impl Grid {
     ///
     /// # Errors
     ///
-    /// When there is no such column, or Python objects are in it.
+    /// When the table lacks the column, or it holds Python objects.
     pub(crate) fn from_ctable(cx: &Context, set: &Bcolz, name: &str) -> Result<Self> {
         let DataSet::CTable(table) = set.tuned(&cx.read_options())? else {
             return Err(message::NOT_A_TABLE.error());
@@ -153,7 +153,7 @@ impl Grid {
         let dtype = array.dtype().clone();
         let rows = table.len().min(array.shape().first().copied().unwrap_or(0));
         let mut grid = Self::from_array(Array::of_bcolz(array), &dtype, cx.read_options())?;
-        // A column may go on after the end of the table.
+        // A column may be longer than its table.
         grid.shape.first_mut().into_iter().for_each(|len| *len = rows);
         Ok(grid)
     }
@@ -162,7 +162,7 @@ impl Grid {
     ///
     /// # Errors
     ///
-    /// When there is no such column, or its values have no fixed width.
+    /// When the table lacks the column, or its values have no fixed width.
     pub(crate) fn from_table(cx: &Context, table: &Table, name: &str) -> Result<Self> {
         let column = table.column(name)?;
         let kind = &column.spec().kind;
@@ -199,7 +199,7 @@ impl Grid {
         &self.shape
     }
 
-    /// Lengths of boxes that are read well, of which larger ones should be multiples.
+    /// Lengths of boxes that are fast to read; larger boxes should be multiples.
     pub(crate) fn box_lens(&self) -> Vec<u64> {
         match &self.kind {
             GridKind::Array(array) => array.box_lens.clone(),
@@ -208,7 +208,7 @@ impl Grid {
         }
     }
 
-    /// Fills `bytes` with the items of a box in C order; says which rows of a column are no null.
+    /// Fills `bytes` with the items of a box in C order; returns which rows of a column are valid.
     ///
     /// # Errors
     ///
@@ -242,22 +242,22 @@ impl Grid {
         Ok(None)
     }
 
-    /// Memory that [`read_part`](Self::read_part) needs for each position of the first dimension
-    /// (bytes), where these are `step` apart.
+    /// Memory that [`read_part`](Self::read_part) needs for each position of the first dimension,
+    /// if these are `step` apart (bytes).
     pub(crate) fn part_nbytes(&self, step: u64, inner: &[Axis]) -> u64 {
         let itemsize = self.dtype.itemsize() as u64;
         let chosen = inner.iter().fold(1u64, |nitems, axis| nitems.saturating_mul(axis.len));
         if let GridKind::Array(_) = &self.kind {
             return chosen.saturating_mul(itemsize);
         }
-        // All that lies between is read, and the place of each chosen item is listed.
+        // The whole box in between is read, and the offset of each chosen item is listed.
         let row = memory::nbytes(itemsize, self.shape.iter().skip(1));
         let listed = chosen.saturating_mul(itemsize.saturating_add(2 * size_of::<u64>() as u64));
         row.saturating_mul(step.max(1)).saturating_add(listed)
     }
 
-    /// Hands a part to `sink` in C order, some rows of its first dimension at a time, within
-    /// `memory` bytes.
+    /// Hands a part to `sink` in C order, in bands of rows of its first dimension, within `memory`
+    /// bytes.
     ///
     /// # Errors
     ///
@@ -290,16 +290,17 @@ impl Grid {
         if self.is_all(axes) { self.compare_seals() } else { Ok(()) }
     }
 
-    /// Whether these positions are all that there are.
+    /// Whether these positions are the whole grid.
     pub(crate) fn is_all(&self, axes: &[Axis]) -> bool {
         axes.iter().zip(&self.shape).all(|(axis, len)| axis.len == *len)
     }
 
-    /// Compares what was read with its seals ([`Object::compare_seals`](crate::inputs::Object)).
+    /// Compares the data read so far with their seals
+    /// ([`Object::compare_seals`](crate::inputs::Object)).
     ///
     /// # Errors
     ///
-    /// Bytes that are not those that were sealed.
+    /// When the bytes differ from the sealed ones.
     pub(crate) fn compare_seals(&self) -> Result<()> {
         match &self.kind {
             GridKind::Array(array) => Ok(array.compare_seals()?),
@@ -334,7 +335,7 @@ impl Grid {
         if axes.iter().all(|axis| axis.step == 1) {
             return Ok(());
         }
-        // The positions in the box, dimension by dimension.
+        // Offsets of the chosen items in the box, one dimension after the other.
         let mut starts = vec![0u64];
         for (axis, bound) in axes.iter().zip(&bounds) {
             let len = bound.end - bound.start;
@@ -351,7 +352,7 @@ impl Grid {
         Ok(())
     }
 
-    /// Fills `bytes` with the items at all combinations of positions, which are few, in C order.
+    /// Fills `bytes` with the items at all combinations of a few positions, in C order.
     ///
     /// # Errors
     ///
@@ -362,7 +363,7 @@ impl Grid {
             return Ok(array.read_at(&lists, bytes)?);
         }
         bytes.clear();
-        // Each row of the last dimension by itself.
+        // Ranges along the last dimension are read row by row.
         let mut rows: Vec<Vec<Range<u64>>> = vec![vec![]];
         let (last, outer) =
             positions.split_last().map_or((&[][..], positions), |(last, outer)| (&last[..], outer));
@@ -413,7 +414,7 @@ fn fill(parts: &[(u64, Source)], budget: &Budget, at: u64, dest: &mut [u8]) -> R
     Ok(())
 }
 
-/// Copies a piece to where the one before it ended.
+/// Copies a piece to the end of the one before it.
 fn copy_next(piece: &[u8], dest: &mut [u8], at: &mut usize) {
     let rest = dest.get_mut(*at..).unwrap_or_default();
     let len = piece.len().min(rest.len());

@@ -1,4 +1,4 @@
-//! Inputs that are open, as the library has them.
+//! Open inputs, as the library defines them.
 
 use std::{path::Path, sync::Arc};
 
@@ -24,12 +24,12 @@ pub(crate) fn warn_of_trailing(items: &Items, console: &Console, name: &str) {
     }
 }
 
-/// Comma-separated values, as items with fields: those of the `given` type, or what they look like,
-/// with a warning where that may be other than was meant.
+/// Comma-separated values as items with fields. Their types are `given` or guessed, and a doubtful
+/// guess is warned of.
 ///
 /// # Errors
 ///
-/// When a line or a value makes no sense, or the file cannot be read.
+/// When a line or a value cannot be parsed, or the file cannot be read.
 pub(crate) fn values(
     console: &Console,
     path: &Path,

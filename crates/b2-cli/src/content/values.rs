@@ -10,24 +10,24 @@ use blosc_dtype::{Dtype, Kind, numbers::NumberType};
 use super::grid::Grid;
 use crate::error::{Error, Result, message};
 
-/// Takes the ranges of a tile in each axis, and its numbers.
+/// Takes the ranges of a tile in each axis, and the numbers of the tile.
 pub(crate) type TileSink<'a> = &'a mut dyn FnMut(&[Range<u64>], &[f64]) -> Result<()>;
 
 /// The numbers in the items of a grid: the items themselves, or a field of each.
 pub(crate) struct Numbers {
     grid: Rc<Grid>,
-    /// Where the number is in an item (bytes).
+    /// Offset of the number in an item (bytes).
     offset: usize,
     dtype: Dtype,
     number: NumberType,
 }
 
 impl Numbers {
-    /// The numbers of a grid, or of the field of its items that a name with dots leads to.
+    /// The numbers of a grid, or of the field of its items that a dotted name selects.
     ///
     /// # Errors
     ///
-    /// When there is no such field, or what is there are no numbers.
+    /// When there is no such field, or it does not hold numbers.
     pub(crate) fn new(grid: Rc<Grid>, field: Option<&str>) -> Result<Self> {
         let found = match field {
             None => Some((grid.dtype().clone(), 0)),
@@ -97,12 +97,12 @@ impl Numbers {
         if self.grid.is_all(axes) { self.grid.compare_seals() } else { Ok(()) }
     }
 
-    /// Are the numbers points in time, and in which unit?
+    /// The unit of numbers that are points in time.
     pub(crate) fn time_unit(&self) -> Option<String> {
         let scalar = self.dtype.scalar().filter(|scalar| scalar.kind() == Kind::DateTime)?;
         scalar.unit().map(str::to_owned)
     }
 }
 
-/// Bytes of a number on its way.
+/// Bytes of a number in memory.
 const VALUE_NBYTES: u64 = 8;

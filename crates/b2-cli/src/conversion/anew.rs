@@ -1,4 +1,4 @@
-//! How data are compressed that cannot be moved, or for which it was asked.
+//! Compression of data that cannot be moved, or that the options change.
 
 use blosc_chunk::{Registries, Target as Reader};
 use blosc_data::convert::know_filters;
@@ -74,7 +74,7 @@ impl Convert<'_> {
     pub(super) fn settings(self, origin: &Origin) -> Settings {
         let Self { args, output, cx, format } = self;
         let unchecked = args.checks.no_check;
-        // The seal of a frame can tell of damage; these sums are of single files.
+        // Only frames have sums that tell which chunk is damaged; these sums are of single files.
         let is_bcolz = matches!(format, ConvertedFormat::Carray | ConvertedFormat::Ctable);
         let seal = || args.checksum.and_then(ChecksumChoice::seal);
         let none = |is| bool::then_some(is, ChecksumChoice::None);
@@ -110,7 +110,7 @@ fn value_key(origin: &Origin) -> String {
     format!("/{name}")
 }
 
-/// The name of the column of a table that the input is.
+/// The name of the column that a one-column table gets from the input.
 fn column_name(origin: &Origin) -> Option<String> {
     let path = origin.place()?;
     let is_column = path.is_bcolz() && Place::from(path.parent()?).is_bcolz();

@@ -41,8 +41,8 @@ pub(crate) fn run(args: &ConvertArgs, cx: &Context) -> Code {
     }
 }
 
-/// The format of the output, and the value of a store that it becomes. What the options say and no
-/// input can be converted to is refused here.
+/// The format of the output, and its place if it goes into a store. Refuses options that suit no
+/// input.
 fn resolve(
     args: &ConvertArgs,
     output: &OutputArgs,
@@ -54,7 +54,7 @@ fn resolve(
         Some(_) => args.format.unwrap_or(ConvertedFormat::B2nd),
         None => format(args, output)?,
     };
-    // For a value of a store, errors name the input: they come with each input.
+    // In a store, errors name the input: the check runs for each input.
     if place.is_none() {
         anew::check(args, format)?;
     }
@@ -80,7 +80,7 @@ fn convert_each(convert: Convert<'_>, mut inputs: Inputs) -> Code {
     done.and(code)
 }
 
-/// Makes a store of all that is in a folder, or of a group. What cannot be taken is missing there.
+/// Makes a store of a folder or a group. Files and arrays that no store can hold are left out.
 fn take_all(convert: Convert<'_>, several: Origin) -> Code {
     let mut inputs = Inputs::default();
     let mut files = vec![];
@@ -100,7 +100,7 @@ fn take_all(convert: Convert<'_>, several: Origin) -> Code {
     done.and(code)
 }
 
-/// Refuses with `--strict` what leaves out entries of folders.
+/// With `--strict`, refuses to leave out entries of folders.
 fn check_strict(convert: Convert<'_>, inputs: &Inputs) -> Result<()> {
     let lost = inputs.left_out.iter().find(|item| item.reason.is_loss());
     match lost.filter(|_| convert.args.strict) {
@@ -118,7 +118,7 @@ fn values_of(inputs: &InputArgs, found: &[Found]) -> Option<Origin> {
     match found {
         [Ok(group)] if group.is_group() => Some(group.clone()),
         [Ok(Origin::Opened(_))] => None,
-        // Data of another format that do not open are no folder of files.
+        // Foreign data that do not open must not be read as a folder of files.
         _ if !folder.is_dir() || inputs.recursive => None,
         _ => {
             let path = Place::from(folder);
@@ -128,8 +128,8 @@ fn values_of(inputs: &InputArgs, found: &[Found]) -> Option<Origin> {
     }
 }
 
-/// Inputs and output. As `cp` has it, the last of several names is the output, unless that or its
-/// format has an option. A file that may have been meant as one more input is no output.
+/// Inputs and output. As in `cp`, the last of several names is the output, unless an option names
+/// it or its format. A file that may be meant as one more input is not taken as the output.
 fn named(args: &ConvertArgs) -> Result<(InputArgs, OutputArgs)> {
     let (mut inputs, mut output) = (args.inputs.clone(), args.output.clone());
     let is_named = output.output.is_some() || output.stdout || output.output_dir.is_some();
@@ -151,7 +151,7 @@ fn named(args: &ConvertArgs) -> Result<(InputArgs, OutputArgs)> {
         }
         Some(last) => {
             let kind = |path: &Path| origin::content_kind(&path.into());
-            // As the shell makes a list of `*.npy`.
+            // The shell expands `*.npy` to names like these.
             let is_alike = |file: &PathBuf| {
                 *file != last && file.extension() == last.extension() && kind(file) == kind(&last)
             };

@@ -9,11 +9,11 @@ use crate::{
     error::{Result, message},
 };
 
-/// Tells of a part of an input that the output has not, before the output gets its place.
+/// Reports a part of an input that the output lacks, before the output is renamed.
 ///
 /// # Errors
 ///
-/// The same where `--strict` refuses that.
+/// The same text as an error with `--strict`.
 pub(super) fn tell_loss(args: &ConvertArgs, cx: &Context, name: &str, text: &str) -> Result<()> {
     if args.strict {
         return Err(message::STRICT.about(text));
@@ -23,9 +23,9 @@ pub(super) fn tell_loss(args: &ConvertArgs, cx: &Context, name: &str, text: &str
 }
 
 impl Work<'_> {
-    /// Tells of what the output does not hold.
+    /// Reports the metadata that the output cannot hold.
     pub(super) fn tell_left_out(&self, left_out: &[String]) -> Result<()> {
-        // Raw data have no metadata anyway.
+        // Raw data never have metadata.
         let (array, others): (Vec<&String>, Vec<&String>) =
             left_out.iter().partition(|what| *what == ARRAY);
         let name = self.origin.name();

@@ -1,4 +1,4 @@
-//! Stores as wholes, and what of a table other formats cannot hold.
+//! Whole stores as outputs, and the parts of a table that other formats cannot hold.
 
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
@@ -37,13 +37,13 @@ pub(super) struct StoreReport {
     path: String,
     output: String,
     nvalues: u64,
-    /// Inputs that are no values, and why.
+    /// Inputs that no store can hold, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     left_out: Vec<String>,
 }
 
 impl StoreReport {
-    /// Puts a store that was made in its place.
+    /// Renames a store that was made to its target.
     fn of_made(made: Store, staged: Staged) -> Result<Self> {
         let nvalues = made.nvalues();
         drop(made);
@@ -52,7 +52,7 @@ impl StoreReport {
         Ok(Self { path, output, nvalues, left_out })
     }
 
-    /// Prints it.
+    /// Prints the report.
     pub(super) fn print(mut self, cx: &Context, name: &str, to: &Path) -> Result<()> {
         (self.path, self.output) = (name.to_owned(), path_text(to));
         let text = format!("{} -> {}", harmless(&self.path), harmless(&self.output));
@@ -61,7 +61,7 @@ impl StoreReport {
 }
 
 impl Convert<'_> {
-    /// Copies a store to one of another form, unless it is a table or an option is about one value.
+    /// Copies a store to one of another form. `None` for a table, and for options about one value.
     pub(super) fn copy_store(
         self,
         origin: &Origin,
@@ -80,15 +80,15 @@ impl Convert<'_> {
         Ok(Some((StoreReport::of_made(made, staged)?, done)))
     }
 
-    /// Makes a store of inputs with keys: a value or a table for each. Files of no format become
-    /// arrays of bytes. What holds nothing that a store can hold is told and left out, which is the
-    /// exit code then.
+    /// Makes a store of inputs with keys: a value or a table for each. Files of unknown format
+    /// become arrays of bytes. Inputs that no store can hold are left out with a warning, and set
+    /// the exit code.
     pub(super) fn store_from(self, members: Members, name: &str, to: &Path) -> Result<()> {
         let Self { cx, format, .. } = self;
         let staged = Staged::in_folder(to, self.output.into(), &self.cx.unfinished)?;
         let options = WriteOptions::default().form(format.store_form());
         let mut writer = StoreWriter::create_with(staged.path(), &options)?;
-        // They hold the values until the store is written.
+        // The stations hold the values until the store is written.
         let (mut stations, mut left_out) = (vec![], vec![]);
         for (key, value) in members.values {
             let (name, added) = match value {
@@ -124,7 +124,8 @@ impl Convert<'_> {
         if is_all { Ok(()) } else { Err(Error::Reported { code: Code::Foreign }) }
     }
 
-    /// Adds an input to a store. What comes back holds the value until the store is written.
+    /// Adds an input to a store. The stations that it returns hold the value until the store is
+    /// written.
     fn add_value(
         self,
         writer: &mut StoreWriter,
@@ -138,7 +139,7 @@ impl Convert<'_> {
         let (done, station) = match conversion.fill_store(writer, Some(key)) {
             Ok(filled) => filled,
             Err(error) => {
-                // A table that has begun is no part of the store.
+                // A table that has begun must not stay in the store.
                 let _was_there = writer.remove(key);
                 return Err(error.into());
             }
@@ -150,7 +151,7 @@ impl Convert<'_> {
         Ok(station)
     }
 
-    /// The content of a file, or else its bytes.
+    /// The content of a file; its bytes if the format is unknown.
     fn open_or_bytes(self, origin: &Origin) -> Result<Source> {
         match (self.open_file(origin, true), origin.path()) {
             (Err(Error::NotBlosc { .. } | Error::NoType { .. }), Some(path)) => {
@@ -171,16 +172,16 @@ impl Convert<'_> {
 /// The members of a new store.
 #[derive(Default)]
 pub(super) struct Members {
-    /// The inputs by their keys, also those that do not open.
+    /// The inputs by their keys, including those that do not open.
     values: BTreeMap<String, Found>,
     /// Attributes of groups by their keys.
     groups: Vec<(String, Map<String, Value>)>,
-    /// Attributes that are not read.
+    /// Attributes that the opener does not read.
     lost: Vec<String>,
 }
 
 impl Members {
-    /// Adds another one below `key`.
+    /// Adds other members below `key`.
     fn extend(&mut self, key: &str, inner: Self) {
         let below = |inner: &str| match inner {
             "/" => key.to_owned(),
@@ -192,8 +193,8 @@ impl Members {
     }
 }
 
-/// Is this an input that holds nothing that a store can hold? Damage, refusals of the system and
-/// limits are no reason to leave something out.
+/// Whether an error says that no store can hold the input. Damage, refusals of the system and
+/// limits are no reason to leave an input out.
 fn is_no_value(error: &Error) -> bool {
     match error {
         Error::Message { message: message::STRICT, .. } => false,
@@ -202,7 +203,7 @@ fn is_no_value(error: &Error) -> bool {
     }
 }
 
-/// Gives groups their attributes, and says which have no room.
+/// Sets the attributes of groups, and returns those that a store cannot hold.
 fn add_groups(
     writer: &mut StoreWriter,
     groups: Vec<(String, Map<String, Value>)>,
@@ -226,7 +227,7 @@ fn add_groups(
     Ok(lost)
 }
 
-/// The arrays of a group, and the keys that they get: their paths in the group.
+/// The arrays of a group, with their paths in the group as keys.
 pub(super) fn keyed_arrays(cx: &Context, origin: &Origin) -> Result<Members> {
     let Origin::Opened(OpenedInput { name, opened: Opened::Group(group) }) = origin else {
         return Err(message::NOTHING_CONVERTED.error());
@@ -250,7 +251,7 @@ fn stem_of(inner: &str) -> &str {
     { suffixes }.find_map(|suffix| inner.strip_suffix(suffix)).unwrap_or(inner)
 }
 
-/// The files of a folder, and the keys that they get: their paths without the suffixes of formats.
+/// The files of a folder, with their paths as keys, without the suffixes of formats.
 pub(super) fn keyed_files(cx: &Context, folder: &Path, files: Vec<Found>) -> Result<Members> {
     let mut members = Members::default();
     let whole = cx.keep_whole(files, [folder]);
@@ -268,7 +269,7 @@ pub(super) fn keyed_files(cx: &Context, folder: &Path, files: Vec<Found>) -> Res
     inners.iter().for_each(|inner| *nfiles.entry(stem_of(inner)).or_default() += 1);
     for (found, inner) in whole.into_iter().zip(&inners) {
         let (path, stem) = (path_of(&found), stem_of(inner));
-        // Files that differ by their suffixes keep them.
+        // Files that differ only in their suffixes keep them.
         let is_shared = nfiles.get(stem).is_some_and(|n| *n > 1);
         let key = format!("/{}", if is_shared { inner } else { stem });
         let prefix = format!("{key}/");
@@ -279,7 +280,7 @@ pub(super) fn keyed_files(cx: &Context, folder: &Path, files: Vec<Found>) -> Res
         }
         match found {
             Ok(group) if group.is_group() => members.extend(&key, keyed_arrays(cx, &group)?),
-            // The system refused.
+            // Refusals of the system stop the command.
             Err((_, error)) if !is_no_value(&error) => return Err(error),
             value => drop(members.values.insert(key, value)),
         }

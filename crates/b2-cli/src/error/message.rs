@@ -1,6 +1,6 @@
-//! The errors that are only a text: one row each, with the exit code and what to do about it.
+//! Errors that consist of a text: one row each, with the exit code and the advice.
 //!
-//! `{}` and `{:?}` stand for the one name that a row may be about.
+//! `{}` and `{:?}` stand for the name that a row is about.
 
 use std::path::Path;
 
@@ -18,12 +18,13 @@ pub(crate) struct Message {
     pub(super) code: Code,
 }
 
-/// There is no column `name` among those.
+/// The error that `name` is not among these columns.
 pub(crate) fn no_column<'a>(name: &str, columns: impl IntoIterator<Item = &'a str>) -> Error {
     NO_SUCH_COLUMN.about(name_among(name, columns))
 }
 
-/// The row for data that the library does not convert like this, where options have other words.
+/// The row for data that the library refuses to convert, where the program has other words than the
+/// library.
 pub(super) fn refused(refusal: Refusal) -> Error {
     let names = |names: Vec<String>, name: &str| name_among(name, names.iter().map(String::as_str));
     match refusal {
@@ -40,7 +41,7 @@ pub(super) fn refused(refusal: Refusal) -> Error {
     }
 }
 
-/// Advice for data that the library does not convert like this.
+/// Advice for data that the library refuses to convert.
 pub(super) const fn advice(refusal: &Refusal) -> Option<&'static str> {
     Some(match refusal {
         Refusal::ObjectsStayWhole(_) => "--columns leaves columns out",
@@ -74,12 +75,12 @@ pub(super) const fn advice(refusal: &Refusal) -> Option<&'static str> {
 pub(super) const OTHER_TYPES: &str = "a new table can have other types: \
     `b2 convert --dtype \"[('name', 'U20')]\" OLD NEW`";
 
-/// Refuses a type for a table, which knows those of its columns.
+/// Refuses a type for a table, whose columns have types of their own.
 pub(crate) fn refuse_type(given: Option<&Dtype>) -> Result<(), Error> {
     given.map_or(Ok(()), |_| Err(HAS_A_TYPE.about("the types of its columns")))
 }
 
-/// A name, and those that there are.
+/// A name, and the existing names.
 fn name_among<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> String {
     let mut names = names.into_iter();
     let mut listed = names.by_ref().take(MAX_LISTED_NAMES).collect::<Vec<_>>().join(", ");
@@ -103,12 +104,12 @@ impl Message {
         Error::Message { message: self, name: Some(name.to_string()) }
     }
 
-    /// The error of a row, which is about the name of an output.
+    /// The error of a row about the name of an output.
     pub(crate) fn of_file(self, path: &Path) -> Error {
         Error::Input { file: path_text(path), error: Box::new(self.error()) }
     }
 
-    /// The error of a row about `name`, which one of several inputs has.
+    /// The error of a row about `name`, for one of several inputs.
     pub(crate) fn of_input(self, path: &Path, name: impl ToString) -> Error {
         Error::Input { file: path_text(path), error: Box::new(self.about(name)) }
     }
@@ -646,13 +647,13 @@ mod tests {
     fn commands_of_hints_are_commands() {
         use clap::error::ErrorKind;
         let hints = ALL.iter().filter_map(|row| row.hint);
-        // Parts of pipes and of lines of the shell are for other programs as well.
+        // Commands in pipes, and parts of shell lines, belong to other programs.
         let lines = hints.flat_map(|hint| hint.split('`').skip(1).step_by(2));
         let lines = lines.flat_map(|line| line.split(['|', '(', ')', '&', '>', '<']));
         for line in lines.map(str::trim).filter(|line| line.starts_with("b2 ")) {
             let words = line.split_whitespace().map(|word| word.trim_matches('"').into());
             let parsed = crate::args::parse(words);
-            // A line that ends with an option is about that option.
+            // Half a command ends with an option, which clap refuses.
             let is_whole = parsed.err().is_none_or(|error| {
                 let kinds = [
                     ErrorKind::MissingRequiredArgument,

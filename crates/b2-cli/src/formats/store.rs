@@ -1,7 +1,7 @@
 //! Stores of Blosc2: many values in a directory (`.b2d`), an archive (`.b2z`) or a frame (`.b2e`).
 //!
-//! A value is named as `STORE::/key`. An array or a super-chunk in a store is a frame like one in a
-//! file; what is no data (lazy expressions, references) is named and refused.
+//! `STORE::/key` names a value. An array or a super-chunk in a store is a frame, as in a file. A
+//! value without data (lazy expression, reference) is named and refused.
 
 use crate::error::Error;
 use blosc_data::{Format, OpenOptions, Source};
@@ -33,8 +33,8 @@ pub(crate) fn whole(origin: &Origin) -> Option<&Place> {
     }
 }
 
-/// The store of an input, and the key of the input in it, which is `/` for all of it; nothing of
-/// what is in no store.
+/// The store of an input, and the key of the input in it: `/` for the whole store. `None` if the
+/// input is not in a store.
 ///
 /// # Errors
 ///
@@ -51,8 +51,8 @@ pub(crate) fn opened(
     Ok(Some((open(path, params)?, key)))
 }
 
-/// The place of a store and the store, of an input that is a whole store or a group in one, and the
-/// key of the group, which is `/` for all of it.
+/// The place and the store of an input that is a whole store or a group in one, and the key of the
+/// group: `/` for the whole store.
 ///
 /// # Errors
 ///
@@ -75,11 +75,11 @@ pub(crate) fn is_below(key: &str, group: &str) -> bool {
     below.is_some_and(|rest| rest.starts_with('/') && (rest != "/" || group == "/"))
 }
 
-/// The object that a key of a store means; `/` means a table, or the only value.
+/// The object with this key; `/` stands for a table that is the whole store, or for the only value.
 ///
 /// # Errors
 ///
-/// A store of several values, a group, what is no data or cannot be opened.
+/// A store of several values; a group; a value without data, or that cannot be opened.
 pub(crate) fn object_of(store: &Store, key: &str) -> Result<Object> {
     if let Some(rows) = rows_of(store, key)? {
         return Ok(Object::Table(Box::new(rows)));
@@ -94,7 +94,7 @@ pub(crate) fn object_of(store: &Store, key: &str) -> Result<Object> {
     Ok(Object::Frame(member(store, only.as_deref().unwrap_or(key))?))
 }
 
-/// The rows that an input is: those of a table, or the items of a column of one.
+/// The rows of an input: of a table, or of a column of one.
 ///
 /// # Errors
 ///
@@ -118,7 +118,7 @@ fn rows_of(store: &Store, key: &str) -> Result<Option<TableRows>> {
         let Some(name) = below.and_then(|below| below.strip_prefix('/')) else { continue };
         let table = store.table(table)?;
         let names = || table.schema().columns.iter().map(|column| column.name.as_str());
-        // A nested column may be written with slashes, as keys are.
+        // Slashes may separate a nested column, as they do in keys.
         let nested = name.replace('/', ".");
         let found = names().find(|found| *found == name).or_else(|| names().find(|f| *f == nested));
         if let Some(found) = found.map(str::to_owned) {
@@ -139,7 +139,7 @@ pub(crate) fn table(origin: &Origin, params: impl Into<OpenOptions>) -> Result<O
     Ok(if is_table { Some(store.table(key)?) } else { None })
 }
 
-/// The key of the value of a store that has one value and no table; metadata of groups are none.
+/// The key of the only value of a store without tables. Metadata of groups do not count as values.
 pub(crate) fn only_value(store: &Store) -> Option<String> {
     if store.tables().next().is_some() {
         return None;
@@ -149,7 +149,7 @@ pub(crate) fn only_value(store: &Store) -> Option<String> {
     first.filter(|_| values.next().is_none())
 }
 
-/// The value that is meant by a store named as a whole, if it has no other.
+/// The only value of a store that is named as a whole; other inputs unchanged.
 ///
 /// # Errors
 ///
@@ -181,8 +181,8 @@ pub(crate) fn open(path: &Place, params: impl Into<OpenOptions>) -> Result<Store
     })
 }
 
-/// How the headers of an archive contradict its directory, so that other programs may read
-/// something else. Other files contradict nothing.
+/// Contradictions between the headers of an archive and its directory, by which other programs may
+/// read something else. Empty for other files.
 pub(crate) fn contradictions(origin: &Origin) -> Vec<String> {
     let Origin::File { path, .. } = origin else { return vec![] };
     if path.is_bytes() {
@@ -196,11 +196,11 @@ pub(crate) fn contradictions(origin: &Origin) -> Vec<String> {
     b2store::differing_headers(path).iter().map(note_text).collect()
 }
 
-/// The frame of a value, which nothing else holds.
+/// The frame of a value; nothing else holds it.
 ///
 /// # Errors
 ///
-/// A key that is a group or a table, a value that is no data, a frame that cannot be opened.
+/// A key of a group or a table, a value without data, a frame that cannot be opened.
 pub(crate) fn member(store: &Store, key: &str) -> Result<Arc<SChunk>> {
     if store.tables().any(|table| table == key) {
         return Err(message::A_TABLE.about(key));
@@ -213,7 +213,7 @@ pub(crate) fn member(store: &Store, key: &str) -> Result<Arc<SChunk>> {
     Ok(schunk)
 }
 
-/// Refuses a frame that only says how to get data.
+/// Refuses a frame that holds a recipe instead of data.
 ///
 /// # Errors
 ///
@@ -224,12 +224,12 @@ pub(crate) fn refuse_recipe(schunk: &Arc<SChunk>, name: &str) -> Result<()> {
             let name = name.to_owned();
             Err(b2store::Error::Recipe { name, kind: recipe.kind }.into())
         }
-        // Damage there matters to readers of objects, and to no reader of bytes.
+        // Damage of objects matters to their readers, and not to a reader of bytes.
         _ => Ok(()),
     }
 }
 
-/// Refuses a frame whose chunks are objects, which items or rows are no part of.
+/// Refuses a frame of objects, to which items or rows cannot be added.
 ///
 /// # Errors
 ///
@@ -255,17 +255,17 @@ pub(crate) fn special_content(schunk: &Arc<SChunk>) -> Option<String> {
     }
 }
 
-/// One thing in a store.
+/// A member of a store.
 #[derive(Debug, Serialize)]
 pub(crate) struct Member {
     pub(crate) key: String,
     pub(crate) kind: &'static str,
-    /// Length of each dimension, or of what there is one after the other.
+    /// Length of each dimension; or the number of rows or elements.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) shape: Option<Vec<u64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) dtype: Option<String>,
-    /// Bytes of data, and bytes that they take.
+    /// Bytes of data, and bytes compressed.
     pub(crate) nbytes: u64,
     pub(crate) cbytes: u64,
     pub(crate) nchunks: u64,
@@ -279,7 +279,7 @@ fn as_text<S: serde::Serializer>(failure: &Option<Error>, to: S) -> Result<S::Ok
 }
 
 impl Member {
-    /// The kind of a child of a store. A child that cannot be opened is described by its error.
+    /// Describes a child of a store. A child that does not open is described by its error.
     pub(crate) fn new(store: &Store, child: &Child) -> Self {
         let mut member = Self::empty(&child.key);
         let described = match child.kind {
@@ -360,7 +360,7 @@ impl Member {
         self.nchunks = self.nchunks.saturating_add(schunk.nchunks());
     }
 
-    /// A description for people; groups have none.
+    /// The description for people; empty for groups.
     pub(crate) fn text(&self, units: Units) -> String {
         if let Some(failure) = &self.failure {
             return format!("damaged: {}", chain(failure));
@@ -395,7 +395,7 @@ pub(crate) fn format(path: &Place) -> &'static str {
     }
 }
 
-/// How a store was written.
+/// The form of a store in words.
 pub(crate) fn kind_text(store: &Store) -> &'static str {
     match store.kind() {
         StoreKind::Embed => "values in one frame",
@@ -406,8 +406,8 @@ pub(crate) fn kind_text(store: &Store) -> &'static str {
     }
 }
 
-/// Entries of a store's directory that do not go to another one: links, and files that are
-/// no values where not all files are copied, but a table.
+/// Entries of a store's directory that a copy to another store leaves out: links, and files that
+/// are not values unless all files are copied.
 pub(crate) fn strays(
     path: &Place,
     params: impl Into<OpenOptions>,
@@ -439,7 +439,7 @@ pub(crate) fn note_text(note: &Note) -> String {
     blosc_data::formats::store_note(note).or_else(damage).unwrap_or_default()
 }
 
-/// All that a user sees of a store; a store that is a table is one thing.
+/// The members of a store as the user sees them; a store that is a table is one member.
 pub(crate) fn members(store: &Store) -> Vec<Member> {
     let mut children = store.tree();
     if store.tables().any(|key| key == "/") {
@@ -451,7 +451,7 @@ pub(crate) fn members(store: &Store) -> Vec<Member> {
     children.iter().map(|child| Member::new(store, child)).collect()
 }
 
-/// The first failure among the members of a store, or the table that has lost its manifest.
+/// The first error among the members of a store, or that of a table without its manifest.
 pub(crate) fn failure(store: &Store, members: Vec<Member>) -> Option<Error> {
     let lost = || store.lost_table().map(Error::from);
     members.into_iter().find_map(|member| member.failure).or_else(lost)
@@ -461,7 +461,7 @@ pub(crate) fn failure(store: &Store, members: Vec<Member>) -> Option<Error> {
 ///
 /// # Errors
 ///
-/// A value that no attribute can have.
+/// When an attribute cannot hold the value.
 pub(crate) fn set_attribute(
     writer: &mut StoreWriter,
     key: &str,
@@ -471,7 +471,7 @@ pub(crate) fn set_attribute(
     Ok(writer.set_attribute(key, name, &from_json(value)?)?)
 }
 
-/// The value of a store that a value of JSON is.
+/// The store value for a JSON value.
 fn from_json(value: &serde_json::Value) -> Result<Value> {
     let bytes = blosc_data::json::msgpack::from_json(value);
     Value::decode(&bytes, &ValueLimits::default())

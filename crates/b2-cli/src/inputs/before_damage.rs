@@ -1,4 +1,4 @@
-//! Data before the damage of an input that does not open: `b2 cat` writes them, as gzip does.
+//! The data before the damage of an input that does not open. `b2 cat` writes them, as gzip does.
 
 use blosc_data::{
     limits::OutputLimits,
@@ -20,8 +20,8 @@ pub(crate) struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    /// Hands the data before the damage of an object to `sink`, and gives the error that tells of
-    /// the damage: `error`, unless the data tell more.
+    /// Hands the data before the damage of an object to `sink`. Returns the error to report:
+    /// `error`, unless reading the data gives a more precise one.
     ///
     /// # Errors
     ///
@@ -32,7 +32,7 @@ impl Reading<'_> {
         error: Error,
         sink: Sink<'_>,
     ) -> Result<Error> {
-        // A chunk has no magic: that of an input of any name is one if its blocks decode.
+        // A chunk has no magic: an input of any name is one if its blocks decode.
         let perhaps = match error {
             Error::PerhapsChunk { cbytes, found: Some(found) } if found < cbytes => true,
             _ if error.code() == Code::Data => false,
@@ -45,7 +45,7 @@ impl Reading<'_> {
         Ok(cut.filter(|_| perhaps).map_or(error, Error::from))
     }
 
-    /// The same of a value of a store: the one that is named, or the only one that is there.
+    /// The same for a value of a store: the named one, or the only one.
     ///
     /// # Errors
     ///

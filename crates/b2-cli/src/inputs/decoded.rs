@@ -1,6 +1,5 @@
-//! The content of a frame or a chunk: the bytes that were compressed, or of an array its items in C
-//! order without padding. That of a table of bcolz are its rows, as NumPy's structured arrays have
-//! them.
+//! The content of an object: the compressed bytes; of an array its items in C order without
+//! padding; of a bcolz table its rows, as in NumPy's structured arrays.
 
 use core::ops::Range;
 
@@ -17,25 +16,25 @@ pub(crate) type Sink<'a> = &'a mut dyn FnMut(&[u8]) -> Result<()>;
 ///
 /// # Errors
 ///
-/// When the frame says that it is an array, and cannot be one.
+/// When the metadata describe an array that the frame cannot be.
 pub(crate) fn nbytes(object: &Object) -> Result<u64> {
     Ok(object.content_nbytes()?)
 }
 
-/// Hands the content to `sink`, piece by piece in order.
+/// Hands the content to `sink` in order, in pieces.
 ///
 /// # Errors
 ///
-/// Damage, after all data before it; or the error of `sink`.
+/// Damage, after all data before it; the error of `sink`.
 pub(crate) fn all(object: &Object, options: &Budget, sink: Sink<'_>) -> Result<()> {
     part(object, 0..nbytes(object)?, options, sink)
 }
 
-/// Hands the bytes `range` of the content to `sink`, piece by piece in order.
+/// Hands the bytes `range` of the content to `sink` in order, in pieces.
 ///
 /// # Errors
 ///
-/// As [`all`]; a range beyond the end is the caller's fault.
+/// As [`all`]. The caller keeps the range within the content.
 pub(crate) fn part(
     object: &Object,
     range: Range<u64>,

@@ -1,6 +1,6 @@
-//! Data of formats that only other builds of this program read: directories of Zarr, files of HDF5.
+//! Formats that only other builds of this program read: directories of Zarr, files of HDF5.
 //!
-//! Nothing takes them for folders of loose files, or for bytes, unless that is requested.
+//! Commands never take them for folders of loose files or for bytes, unless the user asks for it.
 
 use std::path::{Path, PathBuf};
 
@@ -11,12 +11,12 @@ use crate::{
     inputs::Place,
 };
 
-/// The format of what lies at a place; `None` for everything else.
+/// The foreign format at a place; `None` for everything else.
 pub(crate) fn kind_of(place: &Place) -> Option<Format> {
     place.format().filter(|format| format.is_foreign())
 }
 
-/// The error for an address, and for `path` or the file of `FILE::/key` of such a format.
+/// The error for an address, for foreign data, and for `FILE::/key` in them.
 pub(crate) fn refusal(place: &Place) -> Option<Error> {
     if Word::is_address(place) && !place.exists() && !place.is_elsewhere() {
         return Some(message::NO_ADDRESSES.error());
@@ -31,12 +31,12 @@ pub(crate) fn refusal(place: &Place) -> Option<Error> {
     })
 }
 
-/// Refuses an address, and `FILE::/key` of such a file: these are no names of files.
+/// Refuses an address, and `FILE::/key` of foreign data: no file has such a name.
 pub(crate) fn check_name(place: &Place) -> Result<()> {
     if place.exists() { Ok(()) } else { refusal(place).map_or(Ok(()), Err) }
 }
 
-/// The outermost data of such a format that `path`, in one of the folders `roots`, belongs to.
+/// The outermost foreign data around `path`, within one of the folders `roots`.
 pub(crate) fn whole_of<'a>(
     path: &Path,
     roots: impl IntoIterator<Item = &'a Path>,

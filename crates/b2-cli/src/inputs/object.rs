@@ -1,4 +1,4 @@
-//! The objects of inputs, as the library has them.
+//! The objects of inputs, re-exported from the library.
 
 pub(crate) use blosc_data::{
     content::Object,

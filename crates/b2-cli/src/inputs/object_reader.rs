@@ -1,15 +1,14 @@
-//! The content of an input: one bare chunk, or frames, one after the other.
+//! The objects of an input: one bare chunk, or frames one after the other.
 //!
-//! A file may hold several frames in a row, which is what `b2 compress` writes to a pipe. In a file
-//! each is opened where it lies. From a pipe each is read to its end first, since its index stands
-//! after its data: into memory, or into a temporary file without a name when it is larger than
-//! [`IN_MEMORY`]. So frames of any number and size pass through bounded memory.
+//! A file may hold several frames in a row: `b2 compress` writes them to a pipe. In a file, each
+//! frame is opened where it lies. From a pipe, each frame is read to its end first, since its index
+//! follows its data: into memory, or into a temporary file without a name if it is larger than
+//! [`IN_MEMORY`]. So any number of frames passes through bounded memory.
 //!
 //! A data set of bcolz is a directory, and the only object of its input.
 //!
-//! A chunk has no magic. An input is taken for one when its first bytes can be the header of a
-//! chunk that is exactly as long as the input; at a position that was named, `FILE@N`, the header
-//! is enough.
+//! A chunk has no magic. An input counts as one if its first bytes can be the header of a chunk of
+//! exactly its length. At a named position (`FILE@N`), the header is enough.
 
 use blosc_data::OpenOptions;
 use std::{
@@ -65,21 +64,21 @@ pub(crate) struct ObjectReader {
     path: Option<Place>,
     /// The files of a sparse frame at an address, of which the source is the index file.
     tree: Option<Arc<dyn Tree>>,
-    /// The directory of a sparse frame, of which the source is the index file, or of a data set of
-    /// bcolz.
+    /// The directory of a data set of bcolz, or of a sparse frame (the source is then its index
+    /// file).
     folder: Option<Place>,
     params: OpenOptions,
     /// Where the next object starts (bytes).
     at: u64,
     /// Objects still wanted; `None` for all.
     wanted: Option<u64>,
-    /// Is the next object the first?
+    /// Whether the next object is the first.
     first: bool,
-    /// Did the user say where the object starts?
+    /// Whether the user named the position.
     named: bool,
-    /// Bytes after the last frame that are no frame, or after the last chunk.
+    /// Bytes after the last frame or chunk that are not an object.
     tail: Tail,
-    /// The part of a pipe that was read for the next object, until that is open.
+    /// The bytes of a pipe that were read for the next object, until it is open.
     unopened: Option<Arc<dyn ReadAt>>,
 }
 
@@ -87,17 +86,17 @@ enum Source {
     Stored(Arc<dyn ReadAt>),
     /// The directory of a data set of bcolz.
     Folder,
-    /// A value, a table or a column of a store, which is open already.
+    /// A member of a store, which is open already.
     Member(Option<Box<Object>>),
-    /// Standard input, or a named pipe: what was not read yet.
+    /// The unread rest of standard input or of a named pipe.
     Piped(Arc<Mutex<dyn Read + Send>>),
 }
 
 /// Where an object is.
 pub(crate) struct Found {
-    /// The input, as far as it belongs to the object.
+    /// The bytes of the object, or the whole input.
     pub(crate) store: Arc<dyn ReadAt>,
-    /// Where in the store it starts (bytes).
+    /// Where the object starts in the store (bytes).
     pub(crate) at: u64,
     /// Its kind.
     pub(crate) kind: FoundKind,
@@ -122,7 +121,7 @@ impl ObjectReader {
     ///
     /// # Errors
     ///
-    /// When it cannot be opened, or has no frame of the requested number.
+    /// When it cannot be opened, or has fewer frames than the name says.
     pub(crate) fn open(origin: &Origin, params: impl Into<OpenOptions>) -> Result<Self> {
         Self::open_as(origin, params.into())
     }
@@ -158,7 +157,7 @@ impl ObjectReader {
         }
     }
 
-    /// The objects of a file, or of the folder of a sparse frame, from its beginning.
+    /// The objects of a file or of the folder of a sparse frame.
     fn at_place(path: &Place, part: &Part, params: OpenOptions) -> Result<Self> {
         Ok(match path.elsewhere() {
             Some(blosc_data::Source::File(object)) => Self::from_store(object, params),
@@ -182,7 +181,7 @@ impl ObjectReader {
         })
     }
 
-    /// The objects of what an opener has opened.
+    /// The objects of an input that an opener has opened.
     fn opened(input: &OpenedInput, params: OpenOptions) -> Result<Self> {
         match &input.opened {
             Opened::Array(array) => {
@@ -196,8 +195,8 @@ impl ObjectReader {
         }
     }
 
-    /// The objects of an input for copying their bytes: those of a value in a store are a frame of
-    /// their own.
+    /// The objects of an input, for a copy of their bytes: a value of a store is a frame of its
+    /// own.
     ///
     /// # Errors
     ///
@@ -251,7 +250,7 @@ impl ObjectReader {
         }
     }
 
-    /// Passes over `nth` objects and wants one more.
+    /// Skips `nth` objects, and limits the rest to one.
     fn nth(mut self, nth: u64) -> Result<Self> {
         for frames in 0..nth {
             if self.next()?.is_none() {
@@ -278,8 +277,8 @@ impl ObjectReader {
         self.at
     }
 
-    /// Where the object starts that [`next`](Self::next) could not open; `None` of what has no
-    /// bytes of its own.
+    /// The start of the object that [`next`](Self::next) could not open; `None` if it has no bytes
+    /// of its own.
     pub(crate) fn damaged(&self) -> Option<Damaged<'_>> {
         let store = match &self.source {
             Source::Stored(store) => store,
@@ -290,8 +289,7 @@ impl ObjectReader {
         Some(Damaged { store, at: self.at, folder })
     }
 
-    /// The rest after the first bytes, `start`, were found to be of no format of ours, with
-    /// these before it.
+    /// All bytes of the input, after the format of its first bytes `start` was found unknown.
     ///
     /// # Errors
     ///
@@ -318,19 +316,19 @@ impl ObjectReader {
         Ok(FileStore::from_file(copy))
     }
 
-    /// Bytes after the last frame that are no frame; known once [`next`](Self::next) has found the
-    /// end. Those after the last chunk of a Bloscpack file are known when it is open.
+    /// Bytes after the last frame that are not a frame, known once [`next`](Self::next) has found
+    /// the end. For a Bloscpack file they are known when it is open.
     pub(crate) fn tail(&self) -> Tail {
         self.tail
     }
 
-    /// The note on them, if there are any.
+    /// The note on these bytes, if there are any.
     pub(crate) fn trailing_text(&self) -> Option<String> {
         let split = if self.tail.is_ours() { "; `b2 split FILE` takes it out" } else { "" };
         (self.tail.nbytes > 0).then(|| format!("{}{split}", self.tail))
     }
 
-    /// Warns of them.
+    /// Warns of these bytes.
     pub(crate) fn warn_of_trailing(&self, console: &Console, name: &str) {
         if let Some(text) = self.trailing_text() {
             console.warning(name, &text);
@@ -341,21 +339,21 @@ impl ObjectReader {
     ///
     /// # Errors
     ///
-    /// When what follows cannot be read or starts like a frame and is none, and when the first
-    /// bytes of the input are something else altogether.
+    /// When the next bytes cannot be read, or begin a frame that does not parse; when the first
+    /// bytes have an unknown format.
     pub(crate) fn next(&mut self) -> Result<Option<Object>> {
-        // C-Blosc2 rewrites index and trailer where they stand.
+        // C-Blosc2 overwrites index and trailer in place: the lock keeps it from doing so.
         let path = self.path.as_ref();
         let _lock = path.map(|path| lock_frame(path, &LockWait::default())).transpose()?;
         let Some(found) = self.find()? else { return Ok(None) };
         self.open_found(&found).map(Some)
     }
 
-    /// The position of the next object, which is not parsed yet.
+    /// The position and kind of the next object, without parsing it.
     ///
     /// # Errors
     ///
-    /// When what follows cannot be read, or the first bytes of the input are of no format of ours.
+    /// When the next bytes cannot be read, or the first bytes of the input have an unknown format.
     pub(crate) fn find(&mut self) -> Result<Option<Found>> {
         if self.wanted == Some(0) {
             return Ok(None);
@@ -375,7 +373,7 @@ impl ObjectReader {
                 kind: FoundKind::Blp,
             })),
             _ if self.first || self.named => self.chunk(head).map(Some),
-            // One flipped bit must not hide the rest of a sequence.
+            // A flipped bit in the magic must not hide the rest of a sequence.
             _ if Kind::is_nearly_frame(&head) => {
                 Err(Error::Damaged(Error::NotBlosc { start: head }.into()))
             }
@@ -383,11 +381,11 @@ impl ObjectReader {
         }
     }
 
-    /// Opens the object that was found last; the next one is sought after it.
+    /// Opens the object that was found last, and moves to the next one.
     ///
     /// # Errors
     ///
-    /// When it is damaged, or of a kind that is not read.
+    /// When it is damaged, or of an unsupported kind.
     pub(crate) fn open_found(&mut self, found: &Found) -> Result<Object> {
         let (store, params) = (Arc::clone(&found.store), &self.params);
         let object = match found.kind {
@@ -405,7 +403,7 @@ impl ObjectReader {
             }
             FoundKind::Blp => {
                 let blp = Blp::open(store, found.at, params)?;
-                // Of a damaged file the end is not known, and the damage is told elsewhere.
+                // The end of a damaged file is unknown, and other code reports the damage.
                 self.tail = Tail::of_blp(&blp.file).unwrap_or(Tail::NONE);
                 Object::Blp(Box::new(blp))
             }
@@ -430,7 +428,7 @@ impl ObjectReader {
         Ok(object)
     }
 
-    /// The next bytes, enough to recognise their format.
+    /// The next bytes: enough to recognise a format.
     fn head(&self) -> Result<Vec<u8>> {
         let mut head = Vec::new();
         match &self.source {
@@ -457,8 +455,8 @@ impl ObjectReader {
 
     /// The frame that begins with `head`.
     fn frame(&mut self, head: Vec<u8>) -> Result<Found> {
-        // A length that makes no sense is for the library to judge: it gets the bytes that are
-        // there. Frames of the betas are all that there is.
+        // The library judges a length that makes no sense, with the bytes that exist. Frames of the
+        // betas extend to the end of the input.
         let len = match probe(&head) {
             Kind::OlderFrame => u64::MAX,
             _ => FrameHeader::parse(&head).map_or(HEADER as u64, |header| header.frame_len()),
@@ -466,10 +464,10 @@ impl ObjectReader {
         Ok(Found { store: self.store(head, len)?, at: self.at, kind: FoundKind::Frame })
     }
 
-    /// The chunk that begins with `head`, and is all there is.
+    /// The chunk that begins with `head`, and must be the whole input.
     fn chunk(&mut self, head: Vec<u8>) -> Result<Found> {
         let header = chunk::header_of(&head).ok_or_else(|| self.not_ours(head.clone()))?;
-        // One byte more tells whether there are others.
+        // One byte more shows whether something follows.
         let store = self.store(head.clone(), chunk::stored_len(&header).saturating_add(1))?;
         let left = store.len().map_err(Error::io(Doing::Open))?.saturating_sub(self.at);
         if !self.named && chunk::recognise(&head, left).is_none() {
@@ -478,8 +476,8 @@ impl ObjectReader {
         Ok(Found { store, at: self.at, kind: FoundKind::Chunk })
     }
 
-    /// Something else. In the place of the index of a sparse frame, what begins like nothing is
-    /// damage.
+    /// The error for an unknown format. An index file of a sparse frame with unknown content is
+    /// damaged.
     fn not_ours(&self, start: Vec<u8>) -> Error {
         let is_index = self.folder.is_some() || self.tree.is_some();
         let is_nothing = matches!(probe(&start), Kind::Empty | Kind::Unknown);
@@ -490,7 +488,7 @@ impl ObjectReader {
         }
     }
 
-    /// Not quite a chunk: perhaps a damaged one, perhaps something else.
+    /// The error for bytes that begin like a chunk and are none.
     fn perhaps_chunk(&self, start: Vec<u8>, header: &ChunkHeader, left: u64) -> Error {
         let path = self.path.as_deref().map(|path| path.as_os_str().as_encoded_bytes());
         let is_called = path.is_some_and(|path| path.ends_with(CHUNK_SUFFIX.as_bytes()));
@@ -507,7 +505,7 @@ impl ObjectReader {
         }
     }
 
-    /// Bytes after a frame that are no frame are skipped, as all readers do.
+    /// Skips bytes after a frame that are not a frame, as all readers do.
     fn no_frame(&mut self, head: &[u8]) -> Result<Option<Found>> {
         let nbytes = match &self.source {
             Source::Stored(store) => {
@@ -526,7 +524,7 @@ impl ObjectReader {
         Ok(None)
     }
 
-    /// A store in which the `len` bytes that begin with `head` can be read at [`at`](Self::at).
+    /// A store that holds the `len` bytes from `head` on at [`at`](Self::at).
     fn store(&mut self, head: Vec<u8>, len: u64) -> Result<Arc<dyn ReadAt>> {
         match &self.source {
             Source::Stored(store) => Ok(Arc::clone(store)),
@@ -541,19 +539,19 @@ impl ObjectReader {
     }
 }
 
-/// The pipe for this reader, which is the only one.
+/// The pipe; this reader is the only one, so that a poisoned lock is harmless.
 fn locked<'a>(
     pipe: &'a Mutex<dyn Read + Send + 'static>,
 ) -> MutexGuard<'a, dyn Read + Send + 'static> {
     pipe.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A store without a byte, for a directory.
+/// An empty store, for a directory.
 fn nothing() -> Arc<dyn ReadAt> {
     Arc::new(MemStore::new(Vec::new()))
 }
 
-/// Keeps everything of `reader`: in memory while it is small.
+/// Keeps all bytes of `reader`: in memory while they are few, then in a file.
 fn spool(mut reader: impl Read) -> Result<Box<dyn ReadAt>> {
     let mut bytes = Vec::new();
     (&mut reader).take(IN_MEMORY).read_to_end(&mut bytes).map_err(Error::io(Doing::Read))?;
@@ -567,7 +565,7 @@ fn spool(mut reader: impl Read) -> Result<Box<dyn ReadAt>> {
     Ok(Box::new(FileStore::from_file(file)))
 }
 
-/// Opens a file, or the index file of a sparse frame, with the directory of that.
+/// Opens a file, or the index file of a sparse frame with its directory.
 fn open_file(path: &Place) -> Result<(FileStore, Option<Place>)> {
     let folder = path.is_sparse_frame().then(|| path.clone());
     let file = match &folder {
@@ -583,7 +581,7 @@ fn open_file(path: &Place) -> Result<(FileStore, Option<Place>)> {
     Ok((file?, folder))
 }
 
-/// The shared lock beside a frame, where programs that use C-Blosc2 take turns by it.
+/// The shared lock of a frame, by which programs that use C-Blosc2 take turns.
 pub(crate) fn lock_frame(path: &Place, wait: &LockWait) -> Result<Option<FrameLock>> {
     let is_folder = match path.format() {
         Some(Format::Frame) => false,

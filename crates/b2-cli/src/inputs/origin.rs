@@ -1,4 +1,4 @@
-//! Which inputs there are: names from the command line, from lists and from directories.
+//! The inputs that the command line, lists and directories name.
 
 use std::{io, path::Path};
 
@@ -29,9 +29,9 @@ pub(crate) enum Origin {
     Stdin,
     /// A file, or a part of it.
     File {
-        /// Where it is.
+        /// The path.
         path: Place,
-        /// Which frames of it.
+        /// The frames or the member of it.
         part: Part,
     },
     /// An object that an [`Opener`] has opened.
@@ -41,7 +41,7 @@ pub(crate) enum Origin {
 /// An input that an [`Opener`] has opened.
 #[derive(Clone, Debug)]
 pub(crate) struct OpenedInput {
-    /// As on the command line.
+    /// The name on the command line.
     pub(crate) name: String,
     /// The opened object.
     pub(crate) opened: Opened,
@@ -56,12 +56,12 @@ impl PartialEq for OpenedInput {
 impl Eq for OpenedInput {}
 
 impl Origin {
-    /// The path; `None` for what is no file.
+    /// The path; `None` for standard input and opened inputs.
     pub(crate) fn path(&self) -> Option<&Path> {
         self.place().map(|place| &**place)
     }
 
-    /// The place; `None` for what is no file.
+    /// The place; `None` for standard input.
     pub(crate) fn place(&self) -> Option<&Place> {
         match self {
             Self::Stdin | Self::Opened(_) => None,
@@ -69,7 +69,7 @@ impl Origin {
         }
     }
 
-    /// How messages call it.
+    /// The name in messages.
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Stdin => "stdin".to_owned(),
@@ -86,7 +86,7 @@ impl Origin {
         }
     }
 
-    /// The name with the bytes that the file system has for it.
+    /// The name with its bytes in the file system.
     pub(crate) fn name_bytes(&self) -> Vec<u8> {
         match self {
             Self::File { path, part: Part::Whole } if path.word().is_none() => {
@@ -96,11 +96,11 @@ impl Origin {
         }
     }
 
-    /// The result of work on an input, unless the system did not tell what is there.
+    /// The result of work on an input, unless the system refused to tell what the input is.
     ///
     /// # Errors
     ///
-    /// The system's error in place of what was concluded from it.
+    /// The error of the system, in place of conclusions without its answer.
     pub(crate) fn believed(&self, done: Result<()>) -> Result<()> {
         let told = self.place().map_or(Ok(()), Place::check).map_err(Error::io(Doing::Open));
         match &done {
@@ -109,7 +109,7 @@ impl Origin {
         }
     }
 
-    /// Looks at what is there: nothing is concluded from what the system does not tell.
+    /// Asks the system for the kind of the input.
     ///
     /// # Errors
     ///
@@ -128,7 +128,7 @@ impl Origin {
         matches!(self, Self::Opened(OpenedInput { opened: Opened::Group(_), .. }))
     }
 
-    /// Whether it is the group of arrays that `word` has opened.
+    /// Whether it is the group of arrays that an opener found under `word`.
     pub(crate) fn is_group_of(&self, word: &Path) -> bool {
         matches!(self, Self::Opened(OpenedInput { name, opened: Opened::Group(_) })
             if Path::new(name) == word)
@@ -144,8 +144,8 @@ impl Origin {
     }
 }
 
-/// `FILE@N`, `FILE#N` or `STORE::/path`, unless a file really has that name. A key of a folder that
-/// is no store is the path of a file in it.
+/// `FILE@N`, `FILE#N` or `STORE::/path`, unless a file has that name. In an ordinary folder, the
+/// key is the path of a file.
 fn part_of(word: &Path) -> Option<(Place, Part)> {
     let Word { path, part } = Word::of_path(word);
     let place = Place::from(path);
@@ -166,8 +166,8 @@ fn part_of(word: &Path) -> Option<(Place, Part)> {
 /// An input, or the error of its name.
 pub(crate) type Found = Result<Origin, (String, Error)>;
 
-/// Is this called like a frame or a chunk, or is it the directory of a data set of bcolz, which
-/// have all kinds of names?
+/// Whether the name has a suffix of frames and chunks, or the directory is a data set of bcolz,
+/// whose names are free.
 pub(crate) fn has_suffix(place: &Place) -> bool {
     if place.is_bcolz() || place.is_store() {
         return true;
@@ -176,8 +176,8 @@ pub(crate) fn has_suffix(place: &Place) -> bool {
     SUFFIXES.iter().any(|suffix| name.ends_with(suffix.as_bytes()))
 }
 
-/// Does this file begin like a frame, or is it a chunk? Nothing else can be said of files that a
-/// directory happens to have.
+/// Whether the file begins like a frame, or is a chunk. In a directory nothing else tells its
+/// format.
 pub(crate) fn is_ours(place: &Place) -> bool {
     place.is_elsewhere()
         || place
@@ -185,12 +185,12 @@ pub(crate) fn is_ours(place: &Place) -> bool {
             .is_some_and(|format| format.is_ours() && !matches!(format, Format::Npy | Format::Csv))
 }
 
-/// Does this file begin like a chunk, and end too early?
+/// Whether the file begins like a chunk and is too short for it.
 pub(crate) fn is_cut_chunk(place: &Place) -> bool {
     place.start().is_some_and(|(head, len)| chunk::is_cut(&head, len))
 }
 
-/// Does this file begin with nothing, or with nothing that is known?
+/// Whether the file is empty, or begins like no known format.
 pub(crate) fn begins_like_nothing(place: &Place) -> bool {
     place.start().is_some_and(|(head, len)| match probe(&head) {
         Kind::Empty | Kind::Unknown => chunk::recognise(&head, len).is_none(),
@@ -198,8 +198,8 @@ pub(crate) fn begins_like_nothing(place: &Place) -> bool {
     })
 }
 
-/// The kind of data at a place, as far as one could be taken for another; `None` for what is not
-/// there, or of no kind that is read. A file elsewhere is for its reader to find out.
+/// The format at a place, among those that could be confused. `None` if nothing is there, or the
+/// format is unknown. For data elsewhere their reader decides.
 pub(crate) fn content_kind(place: &Place) -> Option<Format> {
     let format = place.format()?;
     let is_left = place.is_elsewhere() && format != Format::Store;
@@ -212,7 +212,7 @@ pub(crate) fn content_kind(place: &Place) -> Option<Format> {
     }
 }
 
-/// Is this a file of NumPy, whose items are not compressed?
+/// Whether this is a file of NumPy, whose items are uncompressed.
 pub(crate) fn is_npy(origin: &Origin) -> bool {
     match origin {
         Origin::File { path, part: Part::Whole } => content_kind(path) == Some(Format::Npy),
@@ -220,8 +220,8 @@ pub(crate) fn is_npy(origin: &Origin) -> bool {
     }
 }
 
-/// Finds the inputs; `choice` decides which files of a directory are taken. A store that comes by
-/// standard input is an input as a file is.
+/// Finds the inputs; `choice` decides which files of a directory count. A store on standard input
+/// is one of them.
 pub(crate) fn find(args: &InputArgs, choice: Choice<'_>) -> Inputs {
     let mut piped = Piped::default();
     find_words(args, choice, &mut |word| {
@@ -251,8 +251,8 @@ pub(crate) fn find_opened(args: &InputArgs, choice: Choice<'_>, openers: &Opener
     })
 }
 
-/// The input that one of the openers opens. Files and directories that lie elsewhere are inputs as
-/// others are, by the same name.
+/// The input that one of the openers opens. Its files and directories become inputs like local
+/// ones, under the same name.
 pub(crate) fn open_by(openers: &Openers, word: &Path) -> Result<Option<Origin>> {
     let without_key = Word::without_key(word);
     let opened = openers.open(&without_key.to_string_lossy());
@@ -267,7 +267,7 @@ pub(crate) fn open_by(openers: &Openers, word: &Path) -> Result<Option<Origin>> 
                 let error = io::Error::new(io::ErrorKind::NotFound, text);
                 return Err(Error::io(Doing::Open)(error));
             }
-            // Only a word of Unicode has a key.
+            // Keys exist only in words of Unicode.
             let word = word.to_str().unwrap_or_default();
             let key = word.get(without_key.as_os_str().len()..).unwrap_or_default();
             let part = match key.trim_start_matches(':').trim_end_matches('/') {
@@ -280,7 +280,7 @@ pub(crate) fn open_by(openers: &Openers, word: &Path) -> Result<Option<Origin>> 
     }
 }
 
-/// Finds the inputs as [`find`] does, but standard input is bytes whatever it is.
+/// Finds the inputs as [`find`] does, but standard input is always bytes.
 pub(crate) fn find_bytes(args: &InputArgs, choice: Choice<'_>) -> Inputs {
     let inputs = find_words(args, choice, &mut |word| {
         let origin = Origin::from_word(word);
@@ -292,7 +292,7 @@ pub(crate) fn find_bytes(args: &InputArgs, choice: Choice<'_>) -> Inputs {
     inputs
 }
 
-/// The input that a name stands for, whether an opener knows it or not.
+/// The input of a name, by an opener or as a local file.
 ///
 /// # Errors
 ///
@@ -315,7 +315,7 @@ fn in_archive(origin: Origin, word: &Path) -> Result<Origin> {
     Ok(opened.map_or(origin, |opened| Origin::Opened(OpenedInput { name, opened })))
 }
 
-/// The input of a name that no opener knows.
+/// The input of a local name.
 fn local(word: &Path) -> Result<Origin> {
     let origin = Origin::from_word(word);
     origin.place().map_or(Ok(()), foreign::check_name)?;
@@ -364,7 +364,7 @@ fn find_words(
     inputs
 }
 
-/// Is this directory one object: a sparse frame, a store, an array or a table of bcolz?
+/// Whether this directory is one object: a sparse frame, a store, an array or a table of bcolz.
 pub(crate) fn is_object(path: &Path) -> bool {
     Place::from(path).is_whole_folder()
 }
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_means_standard_input() {
+    fn no_file_means_standard_input() {
         let inputs = find(&InputArgs::default(), &all);
         assert!(matches!(&inputs.found[..], [Ok(Origin::Stdin)]));
     }
@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_really_has_such_a_name_wins() {
+    fn existing_files_win_over_names_of_parts() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("data@7");
         fs::write(&path, b"").unwrap();

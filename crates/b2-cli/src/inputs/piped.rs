@@ -1,5 +1,5 @@
-//! Stores and arrays of NumPy that come by standard input or a named pipe. They are read at any
-//! position, so a pipe is copied to a file without a name first.
+//! Stores and NumPy arrays from standard input or a named pipe. Reading them needs any position, so
+//! they are copied to a file without a name first.
 
 use std::{
     fs::File,
@@ -13,13 +13,12 @@ use crate::{
     inputs::Place,
 };
 
-/// Inputs of a command that can be read once only, so that the same word leads to the same one
-/// again.
+/// The copies of inputs that can be read only once. The same word finds the same copy again.
 #[derive(Default)]
 pub(crate) struct Piped(Vec<Place>);
 
 impl Piped {
-    /// Keeps such an input open. Its word, as on the command line, is that of `place`.
+    /// Keeps the copy open, under its word on the command line.
     fn keep(&mut self, word: &Path, (file, path): (File, PathBuf)) -> Place {
         let place = Place::kept(path, word, file);
         self.0.push(place.clone());
@@ -31,14 +30,14 @@ impl Piped {
     }
 }
 
-/// How archives begin, with members and without.
+/// The first bytes of archives with members, and of empty ones.
 const ZIP_MAGICS: [&[u8; 4]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
-/// How `.npy` files begin.
+/// The first bytes of `.npy` files.
 const NPY_MAGIC: &[u8; 4] = b"\x93NUM";
 
 impl Piped {
-    /// The store, or the value in one, that `word` means: `-` or `-::/key`, if standard input is a
-    /// store. An array of NumPy is kept in the same way. What else it may be is left there.
+    /// The store on standard input, or the value in it, that `word` means: `-` or `-::/key`. A
+    /// NumPy array is copied as well. Other formats stay unread.
     ///
     /// # Errors
     ///
@@ -53,7 +52,7 @@ impl Piped {
             Some(key) if key.starts_with('/') => Part::Member(key.trim_end_matches('/').to_owned()),
             _ => return Ok(None),
         };
-        // The reader refuses a terminal, with a message of its own.
+        // The reader refuses a terminal later, with its own message.
         if io::stdin().is_terminal() {
             return Ok(None);
         }
@@ -77,9 +76,9 @@ impl Piped {
         Ok(Some(Origin::File { path: self.keep(stdin, found), part }))
     }
 
-    /// The input that a named pipe is, or `<(...)` of a shell: a store or an array of NumPy is
-    /// copied, and of all others the first bytes are put back, so that they pass through bounded
-    /// memory. `None` for all else.
+    /// The input in a named pipe, or in `<(...)` of a shell. A store or a NumPy array is copied; of
+    /// other formats only the first bytes are read and put back, so that the rest passes through
+    /// bounded memory. `None` for other inputs.
     ///
     /// # Errors
     ///
@@ -103,7 +102,7 @@ impl Piped {
             true => copy_of(&mut all)?,
             false => {
                 let (reader, mut writer) = io::pipe().map_err(Error::io(Doing::Open))?;
-                // A reader that is gone before it has read everything ends this.
+                // A reader that closes early ends the thread.
                 std::thread::spawn(move || io::copy(&mut all, &mut writer));
                 let reader = File::from(std::os::fd::OwnedFd::from(reader));
                 let path = path_of(&reader);
@@ -119,14 +118,14 @@ impl Piped {
     }
 }
 
-/// Whether this is the start of a store or of an array of NumPy, which are read at any position.
+/// Whether these are the first bytes of a store or a NumPy array, which need any position.
 fn is_copied(head: &[u8]) -> bool {
     let mut magics = ZIP_MAGICS.into_iter().chain([NPY_MAGIC]);
     magics.any(|magic| head.starts_with(magic))
 }
 
-/// The regular file that stands for standard input, and how it begins if input begins there. Its
-/// position stays where it is.
+/// The regular file on standard input, and its first bytes if the position is at its start. The
+/// position does not move.
 #[cfg(unix)]
 fn redirected() -> Result<Option<(File, Option<[u8; 4]>)>> {
     use std::{
@@ -143,7 +142,7 @@ fn redirected() -> Result<Option<(File, Option<[u8; 4]>)>> {
         return Ok(Some((file, None)));
     }
     let mut head = [0; 4];
-    // A shorter file is no store.
+    // A file of fewer bytes is not a store.
     let _ = file.read_exact_at(&mut head, 0);
     Ok(Some((file, Some(head))))
 }
@@ -153,7 +152,7 @@ fn redirected() -> Result<Option<(File, Option<[u8; 4]>)>> {
     Ok(None)
 }
 
-/// All of `reader` in a file without a name, and the name by which it is opened.
+/// All bytes of `reader` in a file without a name, and the path that opens it.
 fn copy_of(reader: &mut dyn io::Read) -> Result<(File, PathBuf)> {
     let mut copy = tempfile::tempfile().map_err(Error::io(Doing::Spool))?;
     io::copy(reader, &mut copy).map_err(Error::io(Doing::Spool))?;

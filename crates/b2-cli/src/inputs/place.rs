@@ -1,4 +1,4 @@
-//! The place of an input: its path or address, and what lies there, which is looked at once.
+//! The place of an input: its path or address, and the kind of data there, which is read once.
 
 use core::{
     fmt,
@@ -18,25 +18,25 @@ use blosc_io::{FileStore, Tree, look_at, tree::DirTree};
 
 use crate::{formats::chunk, render::path_text};
 
-/// A path, or the name of what an opener has opened.
+/// A path, or a name that an opener has opened.
 #[derive(Clone)]
 pub(crate) struct Place {
     path: PathBuf,
     /// The data that an opener found by this name.
     opened: Option<Source>,
-    /// Of what can be read once only: its word on the command line, where `-` is standard input,
-    /// and the file, kept open, since its path leads to it only as long.
+    /// Of an input that can be read only once: its word on the command line (`-` is standard
+    /// input), and the open file, which keeps the path valid.
     kept: Option<Arc<(PathBuf, File)>>,
-    /// The answers so far. Copies share them.
+    /// The answers so far, shared by all copies.
     seen: Arc<Seen>,
 }
 
-/// Answers, once somebody has asked.
+/// Cached answers of the system.
 #[derive(Default)]
 struct Seen {
     kind: OnceLock<Option<fs::FileType>>,
     format: OnceLock<Option<Format>>,
-    /// The system's error in place of an answer: the answer is that nothing is there.
+    /// An error of the system: the answer then is that nothing is there.
     failure: OnceLock<io::Error>,
     is_locked: AtomicBool,
     is_bytes: AtomicBool,
@@ -82,17 +82,17 @@ impl Place {
         Self { opened: Some(source), ..Self::from(name) }
     }
 
-    /// The place of data that can be read only once. `path` is the name that the system opens.
+    /// The place of data that can be read only once; the system opens them by `path`.
     pub(crate) fn kept(path: PathBuf, word: &Path, file: File) -> Self {
         Self { kept: Some(Arc::new((word.to_owned(), file))), ..Self::from(path) }
     }
 
-    /// The word on the command line, where it is not the path.
+    /// The word on the command line, if it is not the path.
     pub(crate) fn word(&self) -> Option<&Path> {
         self.kept.as_ref().map(|kept| kept.0.as_path())
     }
 
-    /// How messages call it.
+    /// The name in messages.
     pub(crate) fn shown(&self) -> String {
         match self.word() {
             Some(word) if word == Path::new("-") => "stdin".to_owned(),
@@ -100,7 +100,7 @@ impl Place {
         }
     }
 
-    /// Whether an opener has opened it: then the path is none.
+    /// Whether an opener has opened it: then it has no path.
     pub(crate) fn is_elsewhere(&self) -> bool {
         self.opened.is_some()
     }
@@ -118,7 +118,7 @@ impl Place {
         }
     }
 
-    /// The file or the folder; nothing where there is none that can be read at any position.
+    /// The file or the folder; `None` if it cannot be read at any position.
     ///
     /// # Errors
     ///
@@ -135,12 +135,12 @@ impl Place {
         })
     }
 
-    /// The format of what lies there; `None` where there is nothing that can be looked at.
+    /// The format of the data; `None` if they cannot be read.
     pub(crate) fn format(&self) -> Option<Format> {
         *self.seen.format.get_or_init(|| self.or_keep(self.look()))
     }
 
-    /// The first bytes of a file, and its length; none of what is not there, or is no file.
+    /// The first bytes of a file, and its length; `None` if it is not a file.
     pub(crate) fn start(&self) -> Option<(Vec<u8>, u64)> {
         let read = || {
             let Some(Source::File(file)) = self.source()? else { return Ok(None) };
@@ -152,7 +152,7 @@ impl Place {
         self.or_keep(read())
     }
 
-    /// Opens what is known to be a file.
+    /// Opens a path that is a file.
     ///
     /// # Errors
     ///
@@ -161,33 +161,33 @@ impl Place {
         File::open(&self.path).map(FileStore::from_file)
     }
 
-    /// Notes whether the command holds all locks that readers take.
+    /// Notes whether the command holds all locks of readers.
     pub(crate) fn set_locked(&self, is_locked: bool) {
         self.seen.is_locked.store(is_locked, Ordering::Relaxed);
     }
 
-    /// Notes that the command takes a file as bytes, whatever its format.
+    /// Notes that the command reads the file as bytes, whatever its format.
     pub(crate) fn set_bytes(&self) {
         self.seen.is_bytes.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the command takes a file as bytes.
+    /// Whether the command reads the file as bytes.
     pub(crate) fn is_bytes(&self) -> bool {
         self.seen.is_bytes.load(Ordering::Relaxed)
     }
 
-    /// Whether the command holds all locks that readers take.
+    /// Whether the command holds all locks of readers.
     pub(crate) fn is_locked(&self) -> bool {
         self.seen.is_locked.load(Ordering::Relaxed)
     }
 
-    /// The kind of the entry at the path, where links are followed; `None` where nothing is.
+    /// The kind of the entry at the path, with links followed; `None` if nothing is there.
     fn kind(&self) -> Option<fs::FileType> {
         let look = || look_at(&self.path).map(|found| found.map(|found| found.file_type()));
         *self.seen.kind.get_or_init(|| self.or_keep(look()))
     }
 
-    /// An answer; where the system gave none, its error is kept to be told.
+    /// An answer of the system; if it is an error, the error is kept.
     fn or_keep<T>(&self, answer: io::Result<Option<T>>) -> Option<T> {
         answer.unwrap_or_else(|error| {
             self.seen.failure.get_or_init(|| error);
@@ -195,26 +195,26 @@ impl Place {
         })
     }
 
-    /// Whether what was said of it so far can be believed.
+    /// Whether the answers so far are those of the system.
     ///
     /// # Errors
     ///
-    /// The error of the system that kept somebody from looking.
+    /// The first error of the system.
     pub(crate) fn check(&self) -> io::Result<()> {
         self.seen.failure.get().map_or(Ok(()), |error| Err(copy_of(error)))
     }
 
-    /// Whether it is a folder.
+    /// Whether the path is a folder.
     pub(crate) fn is_dir(&self) -> bool {
         self.kind().is_some_and(|kind| kind.is_dir())
     }
 
-    /// Whether it is an ordinary file.
+    /// Whether the path is an ordinary file.
     pub(crate) fn is_file(&self) -> bool {
         self.kind().is_some_and(|kind| kind.is_file())
     }
 
-    /// Whether there is anything.
+    /// Whether the path exists.
     pub(crate) fn exists(&self) -> bool {
         self.kind().is_some()
     }
@@ -239,7 +239,7 @@ impl Place {
         }
     }
 
-    /// The same, looked at now: where a failure to read is to be told.
+    /// The format, read again instead of from the cache, so that a failure is reported.
     ///
     /// # Errors
     ///
@@ -250,7 +250,8 @@ impl Place {
         source.map(|source| blosc_data::recognise(&source, &name)).transpose()
     }
 
-    /// Whether it is a folder that is one thing: a sparse frame, a store, a data set of bcolz.
+    /// Whether the path is a folder that forms one object: a sparse frame, a store, a data set of
+    /// bcolz.
     pub(crate) fn is_whole_folder(&self) -> bool {
         (self.is_dir() || self.tree_elsewhere().is_some())
             && matches!(self.format(), Some(Format::SparseFrame | Format::Store | Format::Bcolz))
@@ -266,8 +267,8 @@ impl Place {
         self.format() == Some(Format::Npz)
     }
 
-    /// Whether it is the folder of a data set of bcolz. One that a crash left incomplete is one as
-    /// well.
+    /// Whether the path is the folder of a data set of bcolz, even one that a crash left
+    /// incomplete.
     pub(crate) fn is_bcolz(&self) -> bool {
         self.format() == Some(Format::Bcolz)
     }

@@ -1,5 +1,5 @@
-//! Raw data to compress: a file or standard input, with its first bytes looked at before they are
-//! used.
+//! Raw data to compress, from a file or standard input. The first bytes are read in advance, as a
+//! sample.
 
 use std::{
     fs::{File, Metadata},
@@ -14,7 +14,7 @@ use crate::{
     memory::as_len,
 };
 
-/// Data and their properties.
+/// The data, and their properties.
 #[derive(Debug)]
 pub(crate) struct Data {
     /// The first bytes, up to [`SAMPLE`] of them.
@@ -29,7 +29,7 @@ pub(crate) struct Data {
 enum Reader {
     File(File),
     Stdin(io::Stdin),
-    /// The first bytes were all.
+    /// The sample was all of the data.
     Ended,
 }
 
@@ -48,7 +48,7 @@ impl Data {
     ///
     /// # Errors
     ///
-    /// When it cannot be read, or is something that needs `-f`.
+    /// When it cannot be read, or needs `-f`.
     pub(crate) fn open(origin: &Origin, output: &OutputArgs) -> Result<Self> {
         let Origin::File { path, part } = origin else {
             return Self::start(Reader::Stdin(io::stdin()), None);
@@ -70,7 +70,7 @@ impl Data {
     }
 
     fn start(mut rest: Reader, metadata: Option<Metadata>) -> Result<Self> {
-        // Room for all and more lets a small file be read by one call, and its end by another.
+        // A buffer longer than a small file reads it by one call, and its end by another.
         let len = metadata.as_ref().map_or(0, Metadata::len);
         let len = as_len(len).min(SAMPLE);
         let mut sample = Vec::with_capacity(len.saturating_add(64));
@@ -79,7 +79,7 @@ impl Data {
         Ok(Self { sample, rest, metadata })
     }
 
-    /// Data that were copied to a file, from its position on.
+    /// The data in a copy, from its position on.
     ///
     /// # Errors
     ///
@@ -93,7 +93,7 @@ impl Data {
         &self.sample
     }
 
-    /// All bytes, if there are no more than the first.
+    /// All bytes, if the sample holds them all.
     pub(crate) fn whole(&self) -> Option<&[u8]> {
         matches!(self.rest, Reader::Ended).then_some(&self.sample)
     }
@@ -109,13 +109,13 @@ impl Data {
     }
 }
 
-/// Can this be read only once, from front to back: a named pipe, or a character device?
+/// Whether this can be read only once: a named pipe, or a character device.
 pub(crate) fn is_stream(path: &Path) -> bool {
     Place::from(path).is_stream()
 }
 
-/// A copy of standard input, or of what can be read only once, in a file with a name; nothing for
-/// other inputs.
+/// A named file with a copy of standard input, or of an input that can be read only once; `None`
+/// for other inputs.
 ///
 /// # Errors
 ///
@@ -135,7 +135,7 @@ pub(crate) fn copy_of_stream(origin: &Origin) -> Result<Option<tempfile::TempPat
     }
 }
 
-/// Links and devices are not read unasked: a link would lose its name, a device may have no end.
+/// Refuses links and devices without `-f`: a link would lose its name, a device may have no end.
 ///
 /// # Errors
 ///

@@ -1,7 +1,8 @@
-//! Which files of a folder a command takes with `-r`, and what it leaves out, by the reason.
+//! Walks folders with `-r`: the files that a command takes, and those that it leaves out, with
+//! reasons.
 //!
-//! A command says by a [`Choice`] what it takes. All else is kept in [`Inputs::left_out`], for the
-//! one driver of all commands to tell at the end, or to copy.
+//! A [`Choice`] decides for each file. Files that it leaves out are kept in [`Inputs::left_out`];
+//! the driver of all commands reports or copies them.
 
 use std::{
     fs, io,
@@ -23,37 +24,37 @@ use crate::{
 };
 use blosc_data::Format;
 
-/// Whether a command takes what a folder has: nothing if it does, or else the reason.
+/// Decides whether a command takes a file of a folder: `None` if it does, else the reason.
 pub(crate) type Choice<'a> = &'a dyn Fn(&Place) -> Option<Reason>;
 
-/// Why something in a folder was left out.
+/// The reason why an entry of a folder was left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Reason {
-    /// A frame, a chunk, a store or another object, where what is not compressed was wanted.
+    /// A compressed object, for a command that takes uncompressed data.
     Compressed,
-    /// Called like a frame or a chunk, and none.
+    /// Named like a frame or a chunk, without being one.
     CalledCompressed,
-    /// Compressed, and not called so.
+    /// Compressed, without the name of a compressed file.
     OtherName,
-    /// Of no format that the command is for.
+    /// In a format that the command does not take.
     OtherFormat,
-    /// A file that `compress` copied along.
+    /// A file that `compress` copied unchanged.
     Copied,
     Link,
     Pipe,
     Socket,
     Device,
     EmptyFolder,
-    /// Not walked.
+    /// A folder that is not walked.
     Folder,
-    /// The temporary file of a run under way, or of one that was killed.
+    /// The temporary file of a run, which may have been killed.
     Unfinished,
-    /// A list of what was copied along.
+    /// The list of copied files.
     List,
 }
 
 impl Reason {
-    /// For programs.
+    /// The word for programs.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Compressed => "compressed",
@@ -72,7 +73,7 @@ impl Reason {
         }
     }
 
-    /// For people, with their number.
+    /// The text for people, with the number.
     pub(crate) fn text(self, n: u64) -> String {
         let adjective = match self {
             Self::Compressed => "compressed already",
@@ -92,7 +93,7 @@ impl Reason {
         format!("{} {adjective}", size::count(n))
     }
 
-    /// Whether something that could be data is missing in what is made of the folder.
+    /// Whether the output of the folder may lack data because of it.
     pub(crate) fn is_loss(self) -> bool {
         !matches!(self, Self::EmptyFolder | Self::Unfinished | Self::List)
     }
@@ -110,7 +111,7 @@ impl From<FileKind> for Reason {
     }
 }
 
-/// Something in a folder that was left out.
+/// An entry of a folder that was left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LeftOut {
     pub(crate) path: PathBuf,
@@ -124,7 +125,7 @@ pub(crate) struct Inputs {
     pub(crate) found: Vec<Found>,
     /// Entries of the folders that it leaves out.
     pub(crate) left_out: Vec<LeftOut>,
-    /// These folders.
+    /// The walked folders.
     pub(crate) roots: Vec<PathBuf>,
 }
 
@@ -135,12 +136,12 @@ impl From<Vec<Found>> for Inputs {
 }
 
 impl Inputs {
-    /// How many are taken.
+    /// The number of inputs that are taken.
     pub(crate) fn len(&self) -> usize {
         self.found.len()
     }
 
-    /// Keeps what was left out for these reasons, to be told of.
+    /// Keeps the entries left out for these reasons, for the report.
     pub(crate) fn tell_only(&mut self, is_told: impl Fn(Reason) -> bool) {
         self.left_out.retain(|item| item.reason != Reason::List && is_told(item.reason));
     }
@@ -150,12 +151,12 @@ impl Inputs {
         self.found.is_empty() && !self.roots.is_empty()
     }
 
-    /// With others in the place of those that are taken.
+    /// The inputs with other ones in place of those that are taken.
     pub(crate) fn map(self, with: impl FnOnce(Vec<Found>) -> Vec<Found>) -> Self {
         Self { found: with(self.found), ..self }
     }
 
-    /// Takes what is wanted below `root`, or only in it, in the order of the names; links are not
+    /// Takes files below `root`, or only in it, in the order of their names. Links are not
     /// followed.
     pub(crate) fn walk(&mut self, root: &Path, choice: Choice<'_>, is_deep: bool) {
         self.roots.push(root.to_owned());
@@ -174,7 +175,7 @@ impl Inputs {
                     self.leave_out(path, Reason::Folder);
                     continue;
                 }
-                // The root was named by the user, so a link there is meant.
+                // The user named the root, so that a link there is followed.
                 Ok(Some(kind)) if kind == FileKind::Directory || path == root => children(&path),
                 Ok(None) => {
                     self.take(path, choice);
@@ -214,7 +215,7 @@ impl Inputs {
     }
 }
 
-/// The exit code of what takes a folder as a whole, where these are missing in it.
+/// The exit code of a command that takes a folder as a whole and lacks these entries.
 pub(crate) fn code_of_loss(items: &[LeftOut]) -> Code {
     match items.iter().any(|item| item.reason.is_loss()) {
         true => Code::Foreign,
@@ -222,13 +223,14 @@ pub(crate) fn code_of_loss(items: &[LeftOut]) -> Code {
     }
 }
 
-/// Whether a folder is one thing, or cannot be looked at, which is told where it is taken.
+/// Whether a folder is one object. An unreadable folder counts as one: the command that takes it
+/// reports the error.
 fn is_whole_folder(path: &Path) -> bool {
     let place = Place::from(path);
     place.is_whole_folder() || place.check().is_err()
 }
 
-/// The entries of a directory, last name first; numbers in names count by their value.
+/// The entries of a directory in reverse order of names; numbers in names count by value.
 fn children(directory: &Path) -> io::Result<Vec<PathBuf>> {
     let mut paths =
         fs::read_dir(directory)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
@@ -242,26 +244,26 @@ pub(crate) fn all(_: &Place) -> Option<Reason> {
     None
 }
 
-/// Takes everything but what was a file of ours once.
+/// Takes all files but damaged ones of our formats.
 pub(crate) fn not_damaged(path: &Place) -> Option<Reason> {
     is_damaged(path).then_some(Reason::CalledCompressed)
 }
 
-/// Takes what begins like a file of ours or is called like one: files without a beginning, or
-/// without an end, are what a crash leaves.
+/// Takes files that begin or are named like our formats: a crash leaves files without a beginning
+/// or an end.
 pub(crate) fn ours(path: &Place) -> Option<Reason> {
     let is_one = origin::is_ours(path) || is_called_ours(path) || origin::is_cut_chunk(path);
     if is_one { None } else { Some(other_format(path)) }
 }
 
-/// The same, and NumPy's files.
+/// The same, and files of NumPy.
 pub(crate) fn ours_or_npy(path: &Place) -> Option<Reason> {
     let is_npy = origin::content_kind(path) == Some(Format::Npy);
     if is_npy { None } else { ours(path) }
 }
 
-/// Takes what is called like a frame or a chunk, and data sets of bcolz and stores, which have all
-/// kinds of names.
+/// Takes files named like a frame or a chunk, and data sets of bcolz and stores, whose names are
+/// free.
 pub(crate) fn called_ours(path: &Place) -> Option<Reason> {
     match path {
         _ if origin::has_suffix(path) => None,
@@ -270,12 +272,12 @@ pub(crate) fn called_ours(path: &Place) -> Option<Reason> {
     }
 }
 
-/// The same without what `compress` copied along: nothing was made of that.
+/// The same without files that `compress` copied unchanged: they are not its output.
 pub(crate) fn made_by_compress(path: &Place) -> Option<Reason> {
     called_ours(path).or_else(|| is_listed(path).then_some(Reason::Copied))
 }
 
-/// Takes what `decompress` would not.
+/// Takes the files that `decompress` leaves.
 pub(crate) fn not_called_ours(path: &Place) -> Option<Reason> {
     match origin::has_suffix(path) || path.is_whole_folder() {
         false => None,
@@ -284,14 +286,14 @@ pub(crate) fn not_called_ours(path: &Place) -> Option<Reason> {
     }
 }
 
-/// Is this a file that is called like a frame, a chunk or a store?
+/// Whether this is a file named like a frame, a chunk or a store.
 pub(crate) fn is_called_ours(path: &Place) -> bool {
     let name = path.as_os_str().as_encoded_bytes();
     path.is_file() && FRAME_SUFFIXES.iter().any(|suffix| name.ends_with(suffix.as_bytes()))
 }
 
-/// Has this file lost its beginning or its end? It is called like a file of ours and begins like
-/// nothing that is known, or it begins like a chunk that is longer.
+/// Whether a file of our formats has lost its beginning or its end: the name is ours and the first
+/// bytes are unknown, or it begins like a longer chunk.
 pub(crate) fn is_damaged(path: &Place) -> bool {
     if path.is_sparse_frame() {
         return origin::begins_like_nothing(&path.join(origin::INDEX_FILE).into());
@@ -299,7 +301,7 @@ pub(crate) fn is_damaged(path: &Place) -> bool {
     origin::is_cut_chunk(path) || is_called_ours(path) && origin::begins_like_nothing(path)
 }
 
-/// The error of such a file as damage, which that of other files of no format of ours is not.
+/// Turns the error of a damaged file of ours into damage; errors of unknown formats stay.
 pub(crate) fn as_damage(origin: &Origin, error: Error) -> Error {
     match (origin, &error) {
         (
@@ -310,8 +312,8 @@ pub(crate) fn as_damage(origin: &Origin, error: Error) -> Error {
     }
 }
 
-/// The file in a folder with the names of what `compress` copied there and `decompress` would take,
-/// each ended by a NUL.
+/// The list in a folder of files that `compress` copied and `decompress` would take. A NUL ends
+/// each name.
 pub(crate) const COPIED_LIST: &str = ".b2copied";
 
 fn is_listed(path: &Path) -> bool {

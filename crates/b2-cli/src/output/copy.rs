@@ -1,4 +1,4 @@
-//! Objects as they are, from file to file.
+//! Objects copied as they are, from file to file.
 
 use blosc_io::ReadAt;
 
@@ -30,11 +30,11 @@ impl Copied {
     }
 }
 
-/// Runs `work` into a target, which appears when it is complete.
+/// Runs `work` into a target, which appears when `work` is complete.
 ///
 /// # Errors
 ///
-/// When it cannot be written, or the error of `work`.
+/// When the target cannot be written, or the error of `work`.
 pub(crate) fn write<T>(
     cx: &Context,
     output: &OutputArgs,
@@ -62,14 +62,14 @@ pub(crate) fn write<T>(
 ///
 /// # Errors
 ///
-/// When it is none, or cannot be read or written.
+/// When the object is not one piece, or cannot be read or written.
 pub(crate) fn copy(found: &Found, object: &Object, sink: &mut Sink) -> Result<Copied> {
     let is_one_piece = match object {
         Object::Frame(schunk) => {
             found.kind == FoundKind::Frame && !crate::inputs::object::is_sparse(schunk)
         }
         Object::Chunk(chunk) => !chunk.header().is_lazy(),
-        // A change that was interrupted is undone by those who know where its journal is.
+        // Copying must not lose a journal: only its own reader undoes an interrupted change.
         Object::Blp(blp) => !blp.file.is_interrupted(),
         Object::Bcolz(_) | Object::Table(_) | Object::Opened(_) => false,
     };

@@ -1,5 +1,5 @@
-//! Copies of what a walk of folders left out: files byte for byte, links as links, folders with all
-//! that is in them; modes and times as they were.
+//! Copies of entries that a walk of folders left out: files byte for byte, links as links, folders
+//! with their content; all with their modes and times.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -16,11 +16,12 @@ use crate::{
     output::{Naming, Staged, Target, Targets, Unfinished},
 };
 
-/// Copies it to its place below `--output-dir`, and gives that; nothing of what cannot be copied.
+/// Copies an entry below `--output-dir`, and returns the path of the copy; `None` if the kind of
+/// the entry cannot be copied.
 ///
 /// # Errors
 ///
-/// When something is there already, or the system refuses.
+/// When the path of the copy exists, or the system refuses.
 pub(crate) fn copy(
     item: &LeftOut,
     targets: &mut Targets<'_>,
@@ -78,7 +79,7 @@ fn copy_file(
     staged.commit(Some(&metadata))
 }
 
-/// Copies a link, which may lead nowhere, with its time.
+/// Copies a link and its time; the link may lead nowhere.
 #[cfg(unix)]
 fn copy_link(from: &Path, place: &Path, force: bool) -> io::Result<()> {
     use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, utimensat};
@@ -102,7 +103,7 @@ fn copy_link(_: &Path, _: &Path, _: bool) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Puts the name of a copy that `decompress` would take on the list beside it.
+/// Adds the name of a copy that `decompress` would take to the list in its folder.
 fn list(place: &Path) -> io::Result<()> {
     let list = place.with_file_name(COPIED_LIST);
     let mut list = OpenOptions::new().create(true).append(true).open(list)?;

@@ -1,4 +1,4 @@
-//! How an output takes its place, the same way for compress, decompress, convert and recompress.
+//! How a complete output gets its name, for compress, decompress, convert and recompress.
 //!
 //! ```text
 //! Target --open--> Dest::Stream   written from front to back
@@ -19,20 +19,20 @@ use crate::{
     output::{Sink, Staged, Target},
 };
 
-/// Where the bytes of an output go.
+/// The destination of the bytes of an output.
 pub(crate) enum Dest<'a> {
-    /// To a file that is staged.
+    /// A file, by its temporary path.
     File(&'a Path),
     /// To standard output or a device.
     Stream(Sink),
 }
 
 impl Target {
-    /// Opens what is written in place.
+    /// Opens a stream for a target that is written in place; for a file, the path.
     ///
     /// # Errors
     ///
-    /// When it cannot be opened, or `stdout` refuses.
+    /// When the target cannot be opened, or `stdout` refuses.
     pub(crate) fn open(&self, stdout: impl FnOnce() -> Result<Sink>) -> Result<Dest<'_>> {
         Ok(match self {
             Self::Stdout => Dest::Stream(stdout()?),
@@ -55,19 +55,19 @@ pub(crate) struct Placement<'a> {
     pub(crate) cx: &'a Context,
     pub(crate) origin: &'a Origin,
     pub(crate) output: &'a OutputArgs,
-    /// Whether the output is read back though the input stays.
+    /// Whether the output is read back even if the input stays.
     pub(crate) verify: bool,
-    /// The input whose mode and times the output gets.
+    /// The mode and times of the input, for the output.
     pub(crate) metadata: Option<Metadata>,
 }
 
 impl Placement<'_> {
-    /// Reads the output back where that was requested or the input goes, renames it, and removes
-    /// the input if that was requested and `lost` finds nothing that the output lacks.
+    /// Reads the output back if `--verify` or `--rm` is given, and renames it. With `--rm`, removes
+    /// the input if `lost` finds nothing that the output lacks.
     ///
     /// # Errors
     ///
-    /// When `read_back` or `lost` fail, when the system refuses, or something would be lost.
+    /// When `read_back` or `lost` fails, the system refuses, or the output lacks something.
     pub(crate) fn finish(
         self,
         staged: Staged,
@@ -81,7 +81,7 @@ impl Placement<'_> {
         }
         let lost = if rm && !force { lost(&staged)? } else { None };
         if !rm {
-            // An input that goes is locked until its output has its place.
+            // Only `--rm` needs each output renamed at once, while the input is locked.
             return self.cx.put_in_place(self.origin, staged, self.metadata);
         }
         staged.commit(self.metadata.as_ref())?;
@@ -93,7 +93,7 @@ impl Placement<'_> {
     }
 }
 
-/// Removes a file or a sparse frame, but nothing of other programs.
+/// Removes a file, or the files of a sparse frame but no other ones.
 fn remove_input(path: &Path) -> io::Result<()> {
     if !crate::inputs::Place::from(path).is_sparse_frame() {
         return fs::remove_file(path);
@@ -118,7 +118,7 @@ pub(crate) fn metadata_of(origin: &Origin) -> Option<Metadata> {
 /// Counts of the frames and bytes that were placed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {
-    /// Frames; none of other formats.
+    /// Frames; 0 for other formats.
     pub(crate) frames: u64,
     /// Bytes of data.
     pub(crate) nbytes: u64,

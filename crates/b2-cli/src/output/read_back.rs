@@ -1,7 +1,7 @@
-//! Reading back: does the output give the input again?
+//! Reading back: compares the content of an output with its input.
 //!
-//! Files are compared byte by byte. Input from a pipe cannot be read twice: there a
-//! [`Digest`] of it is taken on the way.
+//! Files are compared byte by byte. Input from a pipe cannot be read twice, so a [`Digest`] of it
+//! is taken while it is read.
 
 use std::io::{self, Read};
 
@@ -17,7 +17,7 @@ use crate::{
 ///
 /// # Errors
 ///
-/// [`Error::ReadBack`] with the first byte that differs, or what could not be read.
+/// [`Error::ReadBack`] with the first byte that differs; an error of reading.
 pub(crate) fn equal(
     objects: &mut ObjectReader,
     raw: &mut dyn Read,
@@ -49,7 +49,7 @@ impl Comparison<'_> {
         Ok(())
     }
 
-    /// Nothing may be left.
+    /// Checks that the raw bytes end here.
     fn finish(mut self) -> Result<()> {
         self.buffer.clear();
         self.raw.take(1).read_to_end(&mut self.buffer).map_err(Error::io(Doing::Read))?;
@@ -81,7 +81,7 @@ pub(crate) fn digest_of(object: &Object, options: &Budget) -> Result<Digest> {
     Ok(digest)
 }
 
-/// A reader that takes the digest of what it reads, if it will be needed: a digest costs time.
+/// A reader that computes the digest of its bytes only if it is needed, since a digest costs time.
 #[derive(Debug)]
 pub(crate) struct Digesting<R> {
     inner: R,

@@ -1,4 +1,4 @@
-//! Frames that get chunks after their end: what a signal has to undo.
+//! Frames that an append grows in place: a signal must undo the growth.
 
 use std::{
     io::{self, Read as _},
@@ -7,8 +7,8 @@ use std::{
 
 use crate::output::Unfinished;
 
-/// Lists a frame that the caller has locked, and that gets chunks after its end. They are cut off
-/// unless the frame is settled by a commit.
+/// Lists a frame that the caller has locked and grows. A signal cuts the new chunks off, unless a
+/// commit has made them part of the frame.
 pub(crate) fn grow(unfinished: &Unfinished, path: &Path) {
     if let Ok(metadata) = path.metadata()
         && metadata.is_file()
@@ -20,7 +20,7 @@ pub(crate) fn grow(unfinished: &Unfinished, path: &Path) {
     }
 }
 
-/// Cuts a frame that has grown back to `len` bytes, if they are still all of it.
+/// Cuts a frame back to `len` bytes, unless its header counts more.
 fn cut_off(path: &Path, len: u64) -> io::Result<()> {
     let mut file = std::fs::File::options().read(true).write(true).open(path)?;
     let mut head = vec![];
@@ -44,7 +44,7 @@ mod tests {
         let len = frame.len() as u64;
         cut_off(&path, len).unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), frame);
-        // A commit has come first: the header says that there is more.
+        // The header counts more bytes, as after a commit.
         cut_off(&path, len - 1).unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), frame);
         for is_settled in [false, true] {

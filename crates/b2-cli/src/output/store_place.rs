@@ -1,6 +1,6 @@
-//! `STORE::/key` as an output: a value or a table in a store that is there, or is made.
+//! `STORE::/key` as an output: a value or a table in an existing or new store.
 //!
-//! The store is changed under its lock, and is the old or the new one whatever happens meanwhile.
+//! The store is changed in one commit under its lock: a crash leaves the old or the new one.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use crate::{
     render::{harmless, path_text},
 };
 
-/// Where in a store an output goes.
+/// The store and the key of an output.
 #[derive(Clone, Debug)]
 pub(crate) struct StorePlace {
     path: PathBuf,
@@ -24,11 +24,11 @@ pub(crate) struct StorePlace {
 }
 
 impl StorePlace {
-    /// The place that an output is; `None` for one that is a file.
+    /// The place that an output names; `None` if it names a file.
     ///
     /// # Errors
     ///
-    /// A place in something that is no store; `--rm`, since a store tells less than some inputs.
+    /// When the file is not a store; with `--rm`, since a store may hold less than the input.
     pub(crate) fn of_output(output: &OutputArgs) -> Result<Option<Self>> {
         let Some(word) = output.output.as_deref().filter(|word| word.symlink_metadata().is_err())
         else {
@@ -49,7 +49,7 @@ impl StorePlace {
             stores.any(|suffix| name.ends_with(suffix.as_bytes()))
         };
         if path.symlink_metadata().is_ok() && !crate::inputs::Place::from(path).is_store() {
-            // Zarr and bcolz have groups of the same spelling, which are directories.
+            // Zarr and bcolz write groups in the same way, and are directories.
             let is_other = path.is_dir();
             return if is_other {
                 Ok(None)
@@ -71,17 +71,17 @@ impl StorePlace {
         }))
     }
 
-    /// How messages call it.
+    /// The name in messages.
     pub(crate) fn name(&self) -> String {
         format!("{}::{}", path_text(&self.path), harmless(&self.key))
     }
 
-    /// The store, locked, with nothing in the way of the new value: what it replaces stays until
-    /// the commit.
+    /// Opens the store, locked, and checks that the key is free or may be replaced. An old value
+    /// stays until the commit.
     ///
     /// # Errors
     ///
-    /// A store that cannot be opened or locked; a value that `-f` would replace; a group.
+    /// A store that cannot be opened or locked; an existing value without `-f`; a group.
     pub(crate) fn open(&self, wait: LockWait) -> Result<StoreWriter> {
         let durability = match self.is_synced {
             true => Durability::PowerLoss,

@@ -1,9 +1,9 @@
-//! Where the output of each input goes, and under which name.
+//! The target and the name of the output of each input.
 //!
-//! One rule for compress and decompress: `-c` and `-o -` mean standard output, `-o FILE` a file,
-//! `-o DIR` and `--output-dir DIR` a file in that directory, nothing at all a file beside the
-//! input. The name is the input's with the suffix put on or taken off. Standard input without a
-//! word about output goes to standard output.
+//! The rule for all commands: `-c` and `-o -` mean standard output, `-o FILE` a file, `-o DIR` and
+//! `--output-dir DIR` a file in that directory, and no option a file beside the input. The name is
+//! that of the input with its suffix added or removed. Without an option, standard input goes to
+//! standard output.
 
 use std::{
     collections::BTreeSet,
@@ -34,7 +34,7 @@ pub(crate) const CHUNK_SUFFIX: &str = ".chunk";
 pub(crate) const NPY_SUFFIX: &str = ".npy";
 /// The suffix of Bloscpack files.
 pub(crate) const BLP_SUFFIX: &str = ".blp";
-/// The suffix of directories of bcolz, which need none.
+/// The suffix of data sets of bcolz, which need no suffix.
 pub(crate) const BCOLZ_SUFFIX: &str = ".bcolz";
 /// Suffixes of files and directories that hold frames, chunks or data sets.
 pub(crate) const FRAME_SUFFIXES: [&str; 9] = [
@@ -48,49 +48,49 @@ pub(crate) const FRAME_SUFFIXES: [&str; 9] = [
     ".b2d",
     ".b2e",
 ];
-/// Suffixes of other formats: a file called so would be taken for one of them.
+/// Suffixes of other formats: a frame must not have such a name.
 pub(crate) const OTHER_SUFFIXES: [&str; 15] = [
     ".npy", ".npz", ".csv", ".parquet", ".arrow", ".raw", ".zst", ".gz", ".xz", ".bz2", ".zip",
     ".h5", ".hdf5", ".nc", ".zarr",
 ];
-/// Every suffix that is taken off.
+/// Suffixes that restoring removes.
 pub(crate) const SUFFIXES: [&str; 5] =
     [SUFFIX, ARRAY_SUFFIX, CHUNK_SUFFIX, BLP_SUFFIX, BCOLZ_SUFFIX];
 
-/// Where one output goes.
+/// The target of one output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
     /// Standard output.
     Stdout,
-    /// A regular file, there or not.
+    /// A regular file, existing or new.
     File(PathBuf),
     /// A device or a pipe that `-f` allowed: written from front to back, in place.
     Device(PathBuf),
 }
 
-/// How an output is named.
+/// The change of name from input to output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Naming {
-    /// This suffix is put on.
+    /// Adds this suffix.
     Add(&'static str),
-    /// The suffix is taken off.
+    /// Removes the suffix.
     Strip,
-    /// The suffix is taken off, and the rest gets `.npy`.
+    /// Replaces the suffix by `.npy`.
     Npy,
-    /// The suffix is taken off, if there is one, and this one put on.
+    /// Replaces the suffix, if there is one, by this one.
     Replace(&'static str),
-    /// The name stays as it is.
+    /// Keeps the name.
     Keep,
 }
 
-/// Chooses targets, and notices when two inputs want the same one.
+/// Chooses targets, and refuses one that two inputs share.
 #[derive(Debug)]
 pub(crate) struct Targets<'a> {
     pub(crate) args: &'a OutputArgs,
-    /// The folders that are walked, whose tree `--output-dir` mirrors.
+    /// The walked folders, whose trees `--output-dir` mirrors.
     roots: Vec<PathBuf>,
     taken: BTreeSet<PathBuf>,
-    /// The folders that were made, and those whose place they have.
+    /// The folders that were made, each with the folder that it mirrors.
     made: Vec<(PathBuf, PathBuf)>,
 }
 
@@ -99,7 +99,7 @@ impl<'a> Targets<'a> {
     ///
     /// # Errors
     ///
-    /// When they are many, and there is one file for them.
+    /// When several inputs have one output file.
     pub(crate) fn new(args: &'a OutputArgs, ninputs: usize, roots: Vec<PathBuf>) -> Result<Self> {
         let one = args
             .output
@@ -115,8 +115,8 @@ impl<'a> Targets<'a> {
     ///
     /// # Errors
     ///
-    /// When no name can be made, or when it belongs to the input, to another input, or to something
-    /// that needs `-f`.
+    /// When no name can be made; when the target is the input, the target of another input, or
+    /// needs `-f`.
     pub(crate) fn next(&mut self, origin: &Origin, naming: Naming) -> Result<Target> {
         let Some(path) = self.path(origin, naming)?.filter(|path| !is_stdout(path)) else {
             return Ok(Target::Stdout);
@@ -148,7 +148,7 @@ impl<'a> Targets<'a> {
             }
             (Some(output), _) => Ok(Some(output.clone())),
             (None, Origin::Stdin) => Ok(None),
-            // Nothing is written where it lies.
+            // Nothing can be written beside an address.
             (None, Origin::Opened(_)) => Ok(Some(self.name(origin, naming)?.into())),
             (None, Origin::File { path, .. }) => {
                 Ok(Some(path.with_file_name(self.name(origin, naming)?)))
@@ -156,8 +156,8 @@ impl<'a> Targets<'a> {
         }
     }
 
-    /// Makes `--output-dir`. It stands for the folder that is walked; of several, for the one that
-    /// the fewest may read.
+    /// Makes `--output-dir`, which mirrors the walked folder. Of several folders it gets the
+    /// permissions of the one that the fewest may read.
     fn make_top(&mut self, directory: &Path) -> Result<()> {
         let made =
             |folder: &Path| fs::create_dir_all(folder).map_err(Error::io_at(Doing::Create, folder));
@@ -170,7 +170,7 @@ impl<'a> Targets<'a> {
         }
     }
 
-    /// The folder below `directory` that has the place of the input's.
+    /// The folder below `directory` that mirrors the input's folder.
     fn mirrored(&mut self, directory: &Path, origin: &Origin) -> Result<PathBuf> {
         let below = self.folder_below_root(origin);
         let mut place = directory.to_owned();
@@ -185,11 +185,11 @@ impl<'a> Targets<'a> {
         Ok(place)
     }
 
-    /// Makes the folder `place`, which stands for `source` and gets its mode and times in the end.
+    /// Makes the folder `place`. It mirrors `source`, whose mode and times it gets at the end.
     ///
     /// # Errors
     ///
-    /// When it cannot be made; one that is there stays as it is.
+    /// When it cannot be made. An existing folder stays unchanged.
     pub(crate) fn make_folder(&mut self, place: &Path, source: &Path) -> Result<()> {
         let mode = || fs::set_permissions(place, writable(fs::metadata(source)?.permissions()));
         match fs::create_dir(place) {
@@ -203,22 +203,22 @@ impl<'a> Targets<'a> {
         }
     }
 
-    /// Gives the folders that were made mode and times of those whose place they have, now that
-    /// nothing is written there any more.
+    /// Gives the new folders the mode and times of those that they mirror, since nothing will be
+    /// written there any more.
     ///
     /// # Errors
     ///
     /// When the system refuses.
     pub(crate) fn finish(self) -> Result<()> {
         for (place, source) in self.made.iter().rev() {
-            // --rm has removed the input.
+            // --rm may have removed the input.
             let Ok(metadata) = fs::metadata(source) else { continue };
             carry_to_folder(&metadata, place).map_err(Error::io_at(Doing::Write, place))?;
         }
         Ok(())
     }
 
-    /// The folder of an input below the folder that was walked.
+    /// The path of an input's folder below the walked folder.
     fn folder_below_root<'p>(&self, origin: &'p Origin) -> &'p Path {
         let folder = origin.path().and_then(Path::parent);
         let below = |root: &PathBuf| folder.and_then(|folder| folder.strip_prefix(root).ok());
@@ -268,7 +268,7 @@ impl From<&OutputArgs> for StageOptions {
     }
 }
 
-/// The same for others, and everything for the owner, who writes there.
+/// The same permissions, and all of them for the owner, who must write there.
 fn writable(permissions: fs::Permissions) -> fs::Permissions {
     #[cfg(unix)]
     {
@@ -279,7 +279,7 @@ fn writable(permissions: fs::Permissions) -> fs::Permissions {
     permissions
 }
 
-/// How many of group and others may read, write or enter a folder; many if that is not known.
+/// The permissions of group and others on a folder; all if they are unknown.
 fn readers(folder: &Path) -> u32 {
     #[cfg(unix)]
     {
@@ -290,7 +290,7 @@ fn readers(folder: &Path) -> u32 {
     u32::from(!folder.is_dir())
 }
 
-/// Is this called `.npy`?
+/// Whether the name ends in `.npy`.
 pub(crate) fn is_npy(path: &Path) -> bool {
     path.as_os_str().as_encoded_bytes().ends_with(NPY_SUFFIX.as_bytes())
 }
@@ -314,7 +314,7 @@ fn strip(name: &OsStr, suffix: Option<&str>) -> Result<OsString> {
         .find_map(|suffix| bytes.strip_suffix(suffix.as_bytes()))
         .filter(|stem| !stem.is_empty());
     let lost = || message::NO_SUFFIX.about(either(&suffixes));
-    // The suffix is text, and so the cut is at a border of characters wherever the name is text.
+    // The suffix is text, so that the cut never divides a character.
     let stem =
         stem.and_then(|stem| name.to_str().map(|text| &text[..stem.len()])).map(OsString::from);
     stem.or_else(|| stem_of_bytes(name, &suffixes)).ok_or_else(lost)
@@ -328,7 +328,7 @@ fn either(suffixes: &[&str]) -> String {
     }
 }
 
-/// The same for names that are not UTF-8, on systems where names are bytes.
+/// The same for names that are not UTF-8 (on Unix).
 #[cfg(unix)]
 fn stem_of_bytes(name: &OsStr, suffixes: &[&str]) -> Option<OsString> {
     use std::os::unix::ffi::OsStrExt;
@@ -342,14 +342,15 @@ fn stem_of_bytes(_: &OsStr, _: &[&str]) -> Option<OsString> {
     None
 }
 
-/// Is this meant as a directory? It is one that is no object by itself, or it ends like one.
+/// Whether an output names a directory: an existing one that is not an object, or a name that ends
+/// like one.
 fn is_directory(path: &Path) -> bool {
     let looks_like_one = path.is_dir() || path.as_os_str().as_encoded_bytes().ends_with(b"/");
     looks_like_one && !origin::is_object(path)
 }
 
-/// Devices and pipes are written in place; everything else is a file for
-/// [`Staged`](crate::output::Staged) to judge.
+/// The kind of a target: devices and pipes are written in place, and
+/// [`Staged`](crate::output::Staged) checks all other paths.
 fn classify(path: PathBuf, force: bool) -> Result<Target> {
     if is_pipe_of_shell(&path) {
         return Ok(Target::Device(path));
@@ -363,11 +364,11 @@ fn classify(path: PathBuf, force: bool) -> Result<Target> {
     }
 }
 
-/// Refuses a file of frames that is called like one of another format.
+/// Refuses a file of frames with the suffix of another format.
 ///
 /// # Errors
 ///
-/// As it says.
+/// The refusal.
 pub(crate) fn check_frame_name(target: &Target) -> Result<()> {
     let Some(path) = target.path() else { return Ok(()) };
     let name = path.as_os_str().as_encoded_bytes();

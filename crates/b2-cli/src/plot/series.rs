@@ -1,4 +1,4 @@
-//! The numbers of an input, as columns with names.
+//! The numbers of an input, as named columns.
 
 use core::ops::Range;
 use std::rc::Rc;
@@ -24,18 +24,18 @@ use crate::{
     render::escape::harmless,
 };
 
-/// The numbers of an input: columns with their names, or one without.
+/// The numbers of an input: named columns, or one without a name.
 pub(super) struct Series {
     pub(super) columns: Vec<(String, Numbers)>,
     /// The column that is the x axis.
     pub(super) x: Option<(String, Numbers)>,
-    /// The rows in a range that a condition chooses.
+    /// The filter of a condition on rows.
     pub(super) chosen: Option<Box<dyn RowFilter>>,
     pub(super) labels: Labels,
-    /// Bytes that the input takes.
+    /// Stored bytes of the input.
     pub(super) stored: u64,
     is_table: bool,
-    /// The sources of columns: a temporary table goes with its source.
+    /// The sources of the columns; a temporary table lives as long as its source.
     _sources: Vec<Source>,
 }
 
@@ -44,7 +44,7 @@ impl Series {
     ///
     /// # Errors
     ///
-    /// When there are no numbers in it, or it cannot be opened.
+    /// When the input cannot be opened, or has no numbers.
     pub(super) fn open(request: &Request, cx: &Context, origin: &Origin) -> Result<Self> {
         if let Some(table) = store::table(origin, cx.read_params())? {
             let names = table.schema().columns.iter().map(|column| column.name.clone());
@@ -82,7 +82,7 @@ impl Series {
         Self::new(request, columns, labels, stored, None, is_foreign, vec![])
     }
 
-    /// With the x axis apart from the other columns, which are all of one kind.
+    /// Takes the x axis out of the columns; all others must be of one kind.
     fn new(
         request: &Request,
         mut columns: Vec<(String, Numbers)>,
@@ -110,7 +110,7 @@ impl Series {
         Ok(Self { columns, x, chosen, labels, stored, is_table, _sources: sources })
     }
 
-    /// The positions of a part along the rows that are wanted.
+    /// The wanted positions of a part along the rows.
     pub(super) fn wanted(&self, axis: &Axis, part: &Range<u64>) -> Result<Option<Vec<usize>>> {
         let Some(chosen) = &self.chosen else { return Ok(None) };
         let (start, step) = (axis.position(part.start), axis.step.unsigned_abs().max(1));
@@ -157,7 +157,7 @@ impl Series {
     }
 }
 
-/// The columns of a table that were named, each as `grid` opens it.
+/// The named columns of a table, opened by `grid`.
 fn of_table(
     request: &Request,
     names: impl Iterator<Item = String>,
@@ -171,7 +171,7 @@ fn of_table(
     chosen(request, names)?.into_iter().map(numbers).collect()
 }
 
-/// The sources of items, of which only the rows that the condition chooses stay.
+/// The sources of items, reduced to the rows that the condition chooses.
 fn rows(request: &Request, cx: &Context, mut sources: Vec<Source>) -> Result<Vec<Source>> {
     if let Some(text) = request.condition.as_deref() {
         let one = sources.pop().filter(|_| sources.is_empty());
@@ -181,7 +181,7 @@ fn rows(request: &Request, cx: &Context, mut sources: Vec<Source>) -> Result<Vec
     Ok(sources)
 }
 
-/// The fields of items that were named, or the items as they are.
+/// The named fields of items, or the items themselves.
 fn of_items(request: &Request, grid: Rc<Grid>, is_foreign: bool) -> Result<Vec<(String, Numbers)>> {
     let fields = grid.dtype().fields().iter();
     if fields.len() == 0 && (request.x.is_some() || request.condition.is_some()) {
@@ -201,8 +201,7 @@ fn of_items(request: &Request, grid: Rc<Grid>, is_foreign: bool) -> Result<Vec<(
     names.into_iter().map(numbers).collect()
 }
 
-/// The columns that were named, and the x axis after them; a table has to have some named, unless
-/// it has only one.
+/// The named columns, with the x axis at the end. Only a table of one column may leave them out.
 fn chosen(request: &Request, names: impl Iterator<Item = String>) -> Result<Vec<String>> {
     let x = request.x.as_ref();
     let mut columns = request.columns.clone();

@@ -1,4 +1,4 @@
-//! Where in a file an error is, and which numbers clash: the fields of `--json` that programs read.
+//! The position of an error in a file, and the numbers that clash: fields of `--json`.
 
 use core::error::Error as StdError;
 
@@ -7,10 +7,10 @@ use serde::Serialize;
 
 use crate::error::Error;
 
-/// Byte, chunk and block, as far as they are known.
+/// Byte, chunk and block, as far as the error tells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct ErrorPosition {
-    /// Byte of the file where the damaged thing starts: the chunk when there is one.
+    /// Byte of the file where the damaged part starts: its chunk, if it lies in one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) offset: Option<u64>,
     /// Chunk, from 0.
@@ -28,7 +28,7 @@ pub(crate) struct ErrorPosition {
 }
 
 impl ErrorPosition {
-    /// The position that `error` or one of its causes names.
+    /// The position in `error` or one of its causes.
     pub(crate) fn of_error(error: &Error) -> Self {
         let position = match error {
             Error::Input { error, .. } => return Self::of_error(error),
@@ -72,7 +72,7 @@ impl ErrorPosition {
         Self { offset, chunk, ..Self::default() }
     }
 
-    /// Adds the block and the clashing lengths of the chunk error among the causes.
+    /// Adds the block and the clashing lengths of a chunk error among the causes.
     fn with_cause(mut self, mut cause: Option<&(dyn StdError + 'static)>) -> Self {
         while let Some(error) = cause {
             match error.downcast_ref() {
@@ -89,7 +89,7 @@ impl ErrorPosition {
     }
 }
 
-/// Position of the damage in a chunk (bytes).
+/// Offset of the damage in a chunk (bytes).
 fn offset_in_chunk(error: &blosc_chunk::Error) -> u64 {
     match error {
         blosc_chunk::Error::Corrupt { at, .. }
@@ -99,7 +99,7 @@ fn offset_in_chunk(error: &blosc_chunk::Error) -> u64 {
     }
 }
 
-/// The number that a frame should have, and the one that it has.
+/// The number that a frame should have, and the number that it has.
 fn clash(what: &Corrupt) -> Option<(u64, u64)> {
     Some(match *what {
         Corrupt::HeaderTruncated { len } => (87, len),

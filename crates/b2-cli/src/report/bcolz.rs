@@ -24,18 +24,18 @@ pub(crate) struct BcolzReport<'a> {
     /// Bytes of files that nothing refers to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) dead_bytes: Option<u64>,
-    /// Oddities that do not stop a reader.
+    /// Unusual facts that do not stop a reader.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) warnings: Vec<String>,
-    /// Facts that could not be found out, and why.
+    /// Facts that could not be read, and why.
     #[serde(skip_serializing_if = "Problems::is_empty")]
     pub(crate) problems: Problems,
-    /// Whether `b2 rescue` has something to do.
+    /// Whether `b2 rescue` has work to do.
     #[serde(skip)]
     pub(crate) needs_rescue: bool,
 }
 
-/// The keys of either kind.
+/// The keys of arrays, and those of tables.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(crate) enum Body<'a> {
@@ -55,7 +55,7 @@ pub(crate) struct ArrayReport<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) cratio: Option<f64>,
     pub(crate) nchunks: u64,
-    /// Bytes of a full chunk, and rows.
+    /// Bytes and rows of a full chunk.
     pub(crate) chunksize: u64,
     pub(crate) chunklen: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -90,7 +90,7 @@ pub(crate) struct TableReport<'a> {
     pub(crate) attrs: Map<String, Value>,
 }
 
-/// The chunks of an array, made row by row while they are printed.
+/// The chunks of an array, as rows that are made while they are printed.
 #[derive(Clone, Copy)]
 pub(crate) struct ArrayChunks<'a>(pub(crate) &'a CArray);
 
@@ -177,7 +177,7 @@ impl<'a> ArrayReport<'a> {
             typesize: array.dtype().itemsize(),
             codec,
             clevel: array.cparams().clevel,
-            // bcolz knows no filter that has one.
+            // bcolz has no filter with a parameter.
             filters_meta: vec![0; filters.len()],
             filters,
             shape: array.shape(),
@@ -189,15 +189,14 @@ impl<'a> ArrayReport<'a> {
     }
 }
 
-/// Bytes of all chunks with their headers; readers stop at a missing one, for the
-/// length may be a lie.
+/// Bytes of all chunks with their headers. The sum stops at a missing chunk, since the length may
+/// be false.
 fn cbytes(array: &CArray) -> bcolz_store::Result<u64> {
     (0..array.nchunks())
         .try_fold(0, |sum, nchunk| Ok(sum + array.chunk_header(nchunk)?.cbytes() as u64))
 }
 
-/// How chunks are compressed. The header of the first one counts, but it does not tell LZ4
-/// and LZ4HC apart.
+/// Codec and filters, from the header of the first chunk. The header does not tell LZ4 from LZ4HC.
 fn pipeline(array: &CArray, first: Option<&ChunkHeader>) -> (String, Vec<String>) {
     let (cname, shuffle) = (array.cparams().cname.name(), array.cparams().shuffle);
     let filter = match shuffle {
@@ -212,13 +211,13 @@ fn pipeline(array: &CArray, first: Option<&ChunkHeader>) -> (String, Vec<String>
 }
 
 impl<'a> ArrayChunks<'a> {
-    /// The rows, in order; after some that cannot be read there are no more.
+    /// The rows in order. They end after some chunks that cannot be read.
     pub(crate) fn rows(self) -> impl Iterator<Item = ChunkRow> + use<'a> {
         let array = self.0;
         let mut nbad = 0;
         (0..array.nchunks()).map_while(move |nchunk| {
             (nbad < MAX_BAD).then(|| match array.chunk_header(nchunk) {
-                // In its file, a chunk stands after the 16 bytes that all begin with.
+                // A chunk file of bcolz starts with a header of 16 bytes, before the chunk.
                 Ok(header) => ChunkRow::of_header(nchunk, 16, &header),
                 Err(error) => {
                     nbad += 1;
@@ -235,5 +234,5 @@ impl Serialize for ArrayChunks<'_> {
     }
 }
 
-/// Chunks that cannot be read, and are shown all the same.
+/// Unreadable chunks that get a row.
 const MAX_BAD: u32 = 100;

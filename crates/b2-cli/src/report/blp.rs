@@ -32,17 +32,17 @@ pub(crate) struct BlpReport<'a> {
     /// Bytes of the metadata as they are stored, and the room for them.
     #[serde(skip)]
     pub(crate) metadata_bytes: Option<(u32, u32)>,
-    /// Oddities that do not stop a reader.
+    /// Unusual facts that do not stop a reader.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) warnings: Vec<String>,
-    /// Facts that could not be found out, and why.
+    /// Facts that could not be read, and why.
     #[serde(skip_serializing_if = "Problems::is_empty")]
     pub(crate) problems: Problems,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) chunks: Option<BlpChunks<'a>>,
 }
 
-/// How the first chunk is compressed; others may be otherwise.
+/// Compression of the first chunk; others may differ.
 #[derive(Debug, Serialize)]
 pub(crate) struct FirstChunk {
     pub(crate) codec: String,
@@ -59,7 +59,7 @@ pub(crate) struct ArrayKeys {
     pub(crate) order: &'static str,
 }
 
-/// The chunks of a file, made row by row while they are printed.
+/// The chunks of a file, as rows that are made while they are printed.
 #[derive(Clone, Copy)]
 pub(crate) struct BlpChunks<'a>(pub(crate) &'a Blp);
 

@@ -45,10 +45,10 @@ pub(crate) struct ChunkReport<'a> {
     pub(crate) lazy: bool,
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     pub(crate) instrumented: bool,
-    /// Oddities that do not stop a reader.
+    /// Unusual facts that do not stop a reader.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) warnings: Vec<String>,
-    /// Facts that could not be found out, and why.
+    /// Facts that could not be read, and why.
     #[serde(skip_serializing_if = "Problems::is_empty")]
     pub(crate) problems: Problems,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -124,7 +124,7 @@ impl<'a> ChunkReport<'a> {
         }
         self.warnings = found.notes.iter().filter_map(blosc_data::formats::chunk::note).collect();
         if let Some(block) = found.blocks.first().filter(|block| block.error.is_none()) {
-            // Only the blocks tell whether a Blosc 1 chunk is split.
+            // Only the blocks tell whether a chunk of Blosc 1 is split.
             self.split = block.nstored + block.ncoded + block.nruns > 1;
         }
     }
@@ -145,7 +145,7 @@ fn dead_bytes(notes: &[Note]) -> u64 {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BlockTable<'a>(Chunk<'a>);
 
-/// One block, or why it cannot be read.
+/// One block, or the reason why it cannot be read.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct BlockRow {
     pub(crate) nblock: usize,
@@ -172,8 +172,8 @@ pub(crate) struct StreamRow {
 }
 
 impl<'a> BlockTable<'a> {
-    /// The rows, in order; none when the block starts make no sense together, which is a problem of
-    /// the chunk.
+    /// The rows in order; none if the block starts contradict each other, which is a problem of the
+    /// chunk.
     pub(crate) fn rows(self) -> impl Iterator<Item = BlockRow> + use<'a> {
         let blocks = self.0.blocks().into_iter().flatten().enumerate();
         blocks.map(|(nblock, block)| match block {
@@ -206,7 +206,7 @@ impl BlockRow {
         Self { nblock, error: Some(chain(error)), ..Self::default() }
     }
 
-    /// The streams in short: `3 coded, 1 stored, runs of 0 and 255`.
+    /// A summary of the streams: `3 coded, 1 stored, runs of 0 and 255`.
     pub(crate) fn summary(&self) -> String {
         let of = |kind| self.streams.iter().filter(move |stream| stream.kind == kind);
         let counted = ["coded", "stored"].into_iter().map(|kind| (of(kind).count(), kind));

@@ -11,7 +11,7 @@ use crate::{
     report::filter_names,
 };
 
-/// The first chunks of some frames: a file of some bytes may say that it has millions.
+/// The first chunks of some frames: a small file may claim to have millions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ChunkTable<'a> {
     pub(crate) frames: &'a [SChunk],
@@ -21,7 +21,7 @@ pub(crate) struct ChunkTable<'a> {
 /// Chunks that are listed with `-vv`; `-vvv` lists all.
 pub(crate) const MAX_LISTED_CHUNKS: u64 = 100_000;
 
-/// One chunk, or why it cannot be read.
+/// One chunk, or the reason why it cannot be read.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct ChunkRow {
     /// Frame, from 0, when it is not the first.
@@ -59,7 +59,7 @@ impl<'a> ChunkTable<'a> {
         rows.take(memory::as_len(self.max_rows))
     }
 
-    /// Chunks that have no row.
+    /// Chunks without a row.
     pub(crate) fn nleft_out(self) -> u64 {
         let all = self.frames.iter().fold(0u64, |all, frame| all.saturating_add(frame.nchunks()));
         all.saturating_sub(self.max_rows)
@@ -90,7 +90,7 @@ impl ChunkRow {
         }
     }
 
-    /// A chunk of a format that says nothing about it but what its own header says.
+    /// A chunk of a format that describes chunks only by their headers.
     pub(super) fn of_header(nchunk: u64, offset: u64, header: &ChunkHeader) -> Self {
         Self {
             nchunk,

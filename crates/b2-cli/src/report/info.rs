@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::{ChunkTable, FileSummary, Problems, filter_metas, filter_names, noted, readers};
 use crate::{error::Result, formats::msgpack_json, inputs::frame_bytes};
 
-/// All frames of one input taken together; parameters are those of the first.
+/// All frames of one input together; the parameters are those of the first.
 #[derive(Debug, Serialize)]
 pub(crate) struct InfoReport<'a> {
     #[serde(flatten)]
@@ -37,7 +37,7 @@ pub(crate) struct InfoReport<'a> {
     /// The content of the first frame, unless it is bytes or an array.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) content: Option<String>,
-    /// Facts that could not be found out, and why.
+    /// Facts that could not be read, and why.
     #[serde(skip_serializing_if = "Problems::is_empty")]
     pub(crate) problems: Problems,
     /// Each frame, when there are several.
@@ -94,9 +94,8 @@ pub(crate) struct Parts {
 }
 
 impl<'a> InfoReport<'a> {
-    /// Describes `frames`, which are those of the input `path`. Chunks that cannot
-    /// be read are left out of the sums and noted as a problem: `verify` is the command that
-    /// looks for damage.
+    /// Describes `frames`, the frames of the input `path`. Unreadable chunks are left out of the
+    /// sums and noted as a problem: finding damage is the task of `verify`.
     pub(crate) fn new(
         path: &'a str,
         frames: &'a [SChunk],
@@ -203,7 +202,7 @@ fn array(schunk: &SChunk) -> Result<Option<ArrayInfo>> {
     }))
 }
 
-/// The block size that the header asks for, or else that of the first stored chunk.
+/// The block size in the header, or else that of the first stored chunk.
 fn blocksize(schunk: &SChunk) -> Result<Option<u64>> {
     if let Some(blocksize) = schunk.header().blocksize() {
         return Ok(Some(blocksize.get().into()));
@@ -215,7 +214,7 @@ fn blocksize(schunk: &SChunk) -> Result<Option<u64>> {
     Ok(stored.map(|stored| stored.blocksize as u64))
 }
 
-/// The first of several metalayers of one name counts.
+/// The metalayers; of several with one name the first one counts.
 fn metalayers(schunk: &SChunk) -> Map<String, Value> {
     let mut map = Map::new();
     for layer in schunk.meta().iter() {
@@ -244,7 +243,7 @@ fn split_name(split: SplitMode) -> &'static str {
     }
 }
 
-/// A format as its own documents write it.
+/// The name of a format, as its documents spell it.
 pub(crate) fn title(format: &str) -> String {
     match format {
         "hdf5" => "HDF5".to_owned(),

@@ -1,5 +1,5 @@
-//! Entries that a walk of folders left out, told at the end: a count by reason, each with `-v` and
-//! `--json`.
+//! The report of entries that a walk of folders left out: counts by reason, and each entry with
+//! `-v` and `--json`.
 
 use std::{
     collections::BTreeMap,
@@ -15,18 +15,18 @@ use crate::{
     render::{harmless, path_text, size},
 };
 
-/// One thing that was left out, or copied along.
+/// An entry that was left out, or copied unchanged.
 #[derive(Debug, Serialize)]
 #[serde(tag = "schema", rename = "b2.left-out/1")]
 struct LeftOutReport<'a> {
     path: &'a str,
     reason: &'static str,
-    /// Where it was copied to.
+    /// The path of the copy.
     #[serde(skip_serializing_if = "Option::is_none")]
     output: Option<&'a str>,
 }
 
-/// Tells of one thing that was copied along.
+/// Reports one copied entry.
 pub(crate) fn tell_copied(console: &Console, item: &LeftOut, output: &Path) {
     let (path, output) = (path_text(&item.path), path_text(output));
     let line = format!("{} -> {}   copied", harmless(&path), harmless(&output));
@@ -34,7 +34,7 @@ pub(crate) fn tell_copied(console: &Console, item: &LeftOut, output: &Path) {
     console.aside(&LeftOutReport { path: &path, reason, output: Some(&output) }, &line);
 }
 
-/// Tells how much was copied along.
+/// Reports the number of copied entries.
 pub(crate) fn tell_copies(console: &Console, roots: &[PathBuf], items: &[LeftOut]) {
     if !items.is_empty() {
         let (program, folders) = (console.program(), folders(roots));
@@ -46,7 +46,7 @@ pub(crate) fn tell_copies(console: &Console, roots: &[PathBuf], items: &[LeftOut
     }
 }
 
-/// Names each thing that was left out.
+/// Names each entry that was left out.
 pub(crate) fn name(console: &Console, items: &[LeftOut]) {
     for item in items {
         let path = path_text(&item.path);
@@ -57,7 +57,7 @@ pub(crate) fn name(console: &Console, items: &[LeftOut]) {
     }
 }
 
-/// Tells what was left out of `roots`, and a hint that concerns it.
+/// Reports the entries that were left out of `roots`, with a hint.
 pub(crate) fn tell(console: &Console, roots: &[PathBuf], items: &[LeftOut], hint: Option<&str>) {
     name(console, items);
     if items.is_empty() {
@@ -77,7 +77,7 @@ pub(crate) fn tell(console: &Console, roots: &[PathBuf], items: &[LeftOut], hint
     console.note(&text);
 }
 
-/// The error of a run that took nothing, and the folder or folders that it is about.
+/// The error of a run that took nothing, with the folder or folders in question.
 pub(crate) fn nothing_taken(roots: &[PathBuf], items: &[LeftOut]) -> (String, Error) {
     let has = |reason| items.iter().any(|item| item.reason == reason);
     let message = match items {

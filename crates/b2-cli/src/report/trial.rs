@@ -13,7 +13,7 @@ use crate::{
     render::{Units, size::ratio},
 };
 
-/// Takes a sample of an input that is open.
+/// Takes a sample of an open input.
 ///
 /// # Errors
 ///

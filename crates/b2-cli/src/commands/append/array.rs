@@ -39,8 +39,8 @@ impl Work<'_> {
     }
 }
 
-/// The items that the input adds to the array: of its own shape, or of the one that its bytes have
-/// in the other dimensions.
+/// The shape of the input: its own, or the one that its bytes have in the other dimensions of the
+/// array.
 pub(super) fn layout(input: &Input, dtype: &Dtype, shape: &[u64], axis: usize) -> Result<Layout> {
     let (dtype, mut shape) = (dtype.clone(), shape.to_vec());
     let Some(found) = input.source.layout()?.filter(|_| input.is_array) else {
@@ -51,7 +51,7 @@ pub(super) fn layout(input: &Input, dtype: &Dtype, shape: &[u64], axis: usize) -
         return Ok(Layout::in_c_order(dtype, shape));
     };
     let (mut found, own) = (found.clone(), found.shape);
-    // One step along the dimension that grows may lack it.
+    // An input of one step may lack the dimension that grows.
     if found.shape.len() + 1 == shape.len() && axis < shape.len() {
         found.shape.insert(axis, 1);
     }

@@ -27,7 +27,7 @@ impl Work<'_> {
         let layouts = self.inputs.iter().map(|input| layout(input, &dtype, &shape, 0));
         let rows = layouts.map(|layout| Ok(layout?.shape.first().copied().unwrap_or(0)));
         let rows = rows.sum::<Result<u64>>()?;
-        // The sizes of the open data set are old now.
+        // The append has made the sizes of the open data set stale.
         drop(set);
         if is_table {
             self.table(&dtype)?

@@ -17,7 +17,7 @@ use crate::{
 impl Work<'_> {
     pub(super) fn blp(&self, opened: Blp) -> Result<Grown> {
         let mut locked = LockedFile::open(self.path, &self.cx.lock_wait(self.args.lock))?;
-        // Until now others could change it.
+        // Another program could change the file until the lock was taken.
         let blp = opened.reopen(self.path)?;
         drop(opened);
         let mut array = blp.file.array_info()?;
@@ -49,9 +49,9 @@ impl Work<'_> {
         Ok(Grown { nbytes, shape: array.map(|array| array.shape().to_vec()) })
     }
 
-    /// As the first chunk is compressed, with the level, which the format does not store.
+    /// The settings of the first chunk. The level stays the default: the format does not store it.
     fn options(&self, blp: &Blp) -> Result<AppendOptions> {
-        // The chunk that is filled up gets a new digest.
+        // Filling up the last chunk gives it a new digest, which would hide damage.
         let read = blp.options(&self.cx.read_options())?.mismatch(Mismatch::Fail);
         let options = AppendOptions::default().read(read);
         if blp.file.nchunks()? == 0 {

@@ -52,7 +52,7 @@ pub(super) fn append(
     Ok((appended, grown))
 }
 
-/// Cuts off what an append has left that was interrupted, but no file that somebody put there.
+/// Cuts off the rest of an interrupted append, but refuses a file that follows the array.
 fn cut_rest(cx: &Context, path: &Path, end: u64) -> Result<()> {
     let len = path.metadata().map_err(Error::io(Doing::Open))?.len();
     if len > end {
@@ -68,7 +68,7 @@ fn cut_rest(cx: &Context, path: &Path, end: u64) -> Result<()> {
     Ok(())
 }
 
-/// The array after the append, and its header, which takes the place of the old one.
+/// The array after the append, and the header that replaces the old one.
 fn checked(
     args: &AppendArgs,
     path: &Path,

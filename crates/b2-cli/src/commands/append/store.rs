@@ -1,6 +1,6 @@
 //! Rows after the last of a table of a store, and data at the end of one of its values.
 //!
-//! The store is written once, when all rows are in: it is the old or the new one whatever happens.
+//! One commit writes all rows: a crash leaves the old store or the new one.
 
 use b2store::{StoreWriter, WriteOptions};
 

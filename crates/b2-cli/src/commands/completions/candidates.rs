@@ -67,7 +67,7 @@ fn pages() -> Vec<String> {
     commands.chain(["blpk", "b2-formats.5", "b2-recipes.7"].map(str::to_owned)).collect()
 }
 
-/// The grammar with what its arguments can be, where `words` are on the command line.
+/// The grammar with candidates for its arguments, given the `words` on the command line.
 pub(super) fn grammar(words: &[OsString]) -> Command {
     args::grammar().mut_subcommands(|command| {
         let name = command.get_name().to_owned();
@@ -157,7 +157,7 @@ fn columns(words: &[OsString], now: &OsStr) -> Vec<CompletionCandidate> {
 fn metadata(words: &[OsString], now: &OsStr) -> Vec<CompletionCandidate> {
     let (Some(now), Some(file)) = (now.to_str(), words.get(3)) else { return vec![] };
     let origin = Origin::from_word(Path::new(file));
-    // A pipe would have to be read.
+    // Reading the metadata of a pipe would consume it.
     if origin.path().is_none_or(|path| !path.exists()) {
         return vec![];
     }

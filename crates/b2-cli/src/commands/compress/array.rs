@@ -1,7 +1,7 @@
 //! `b2 compress` on arrays: `.npy` files, and raw data with a shape and a type.
 //!
-//! The items are taken in boxes of whole chunks, so that every chunk is compressed once and the
-//! memory holds whatever the shape is.
+//! Boxes of whole chunks go through memory, so that each chunk is compressed once and the shape
+//! does not change the memory.
 
 use std::{
     fs::File,
@@ -27,12 +27,12 @@ use crate::{
     output::{Counts, Digest, Digesting},
 };
 
-/// Where the items are, if the input is to be taken for an array: on `.npy` files unless something
-/// else was requested.
+/// The layout of the items, if the input becomes an array. A `.npy` file does, unless options say
+/// otherwise.
 ///
 /// # Errors
 ///
-/// When an array was requested, and this is none.
+/// When an array was requested, and the input is none.
 pub(super) fn layout(
     tuning: &TuningArgs,
     format: Option<CompressedFormat>,
@@ -43,7 +43,7 @@ pub(super) fn layout(
     let is_cut = is_grid && tuning.chunk_size.or(tuning.block_size).is_some();
     let is_bytes = tuning.typesize != Typesize::Auto || is_cut;
     let given = given(tuning, data)?;
-    // There the type says what lossy filters may change, no more.
+    // In these formats the type only tells what lossy filters may change.
     let is_flat = matches!(format, Some(CompressedFormat::B2frame | CompressedFormat::Chunk));
     let wants_array = given.is_some() && !is_flat;
     let wants_array = wants_array || tuning.chunks.is_some() || tuning.blocks.is_some();
@@ -64,15 +64,15 @@ pub(super) fn layout(
         (None, _) if is_bytes => Ok(None),
         (None, Some(CompressedFormat::B2nd)) => Ok(Some(NpyHeader::parse(sample)?)),
         (None, None) if wants_array => Ok(Some(NpyHeader::parse(sample)?)),
-        // Objects, several arrays in one file, and headers from the future are kept as the bytes
-        // that they are.
+        // Objects, several arrays in one file, and headers of newer versions are compressed as
+        // bytes.
         (None, None | Some(CompressedFormat::Blp)) => {
             Ok(NpyHeader::parse(sample).ok().filter(|header| is_all(data, header)))
         }
     }
 }
 
-/// Type and shape from the options: of one dimension if there is no shape.
+/// Type and shape from the options; without a shape, the array has one dimension.
 fn given(tuning: &TuningArgs, data: &Data) -> Result<Option<(Dtype, Vec<u64>)>> {
     let Some(dtype) = &tuning.dtype else { return Ok(None) };
     if tuning.shape.is_none() && data.sample().starts_with(blosc_dtype::npy::MAGIC) {
@@ -84,7 +84,7 @@ fn given(tuning: &TuningArgs, data: &Data) -> Result<Option<(Dtype, Vec<u64>)>> 
         (Some(shape), None) if shape.is_open() => return Err(message::OPEN_SHAPE_OF_PIPE.error()),
         (Some(shape), None) => shape.of_items(0),
         (None, Some(len)) => vec![len / itemsize],
-        // The length of a pipe is known when it ends.
+        // The length of a pipe is unknown until it ends.
         (None, None) => return Ok(None),
     };
     Ok(Some((dtype.clone(), shape)))
@@ -189,7 +189,7 @@ impl Work<'_> {
         }))
     }
 
-    /// Bytes of a box: the chunks that it is made into, and the memory of the threads, come on top.
+    /// Bytes of a box. Its compressed chunks and the memory of the threads come on top.
     fn budget(&self) -> u64 {
         self.cx.memory() / 4
     }
@@ -209,13 +209,13 @@ fn stream_of(data: Data, layout: &NpyHeader, boxes: &Boxes) -> Result<Source> {
     Ok(Source::Stream(Box::new(reader)))
 }
 
-/// Is this array, and nothing else, in the file?
+/// Whether the file holds this array and nothing else.
 fn is_all(data: &Data, layout: &NpyHeader) -> bool {
     let whole = layout.nbytes().and_then(|nbytes| nbytes.checked_add(layout.len as u64));
     layout.dtype.itemsize() > 0 && data.len().is_none_or(|len| Some(len) == whole)
 }
 
-/// A file has exactly the bytes that its header promises.
+/// Checks that a file has exactly the bytes that its header promises.
 pub(super) fn check_len(data: &Data, layout: &NpyHeader, expected: u64) -> Result<()> {
     match data.len().map(|len| len.saturating_sub(layout.len as u64)) {
         Some(found) if found != expected => Err(Error::ArrayLen { expected, found }),
@@ -223,7 +223,7 @@ pub(super) fn check_len(data: &Data, layout: &NpyHeader, expected: u64) -> Resul
     }
 }
 
-/// A pipe that ends too early says so with other words than a disk that fails.
+/// Rewords the error of a pipe that ends too early, which is no failure of a disk.
 fn cut_short(error: Error, expected: u64) -> Error {
     match error {
         Error::Io { source, .. } if source.kind() == io::ErrorKind::UnexpectedEof => {

@@ -50,7 +50,7 @@ impl Work<'_> {
         let mut to = SinkWriter::new(out, &mut count);
         let writer = Writer::new(&mut to, self.blp_options(&data)?.offsets(false))?;
         let packed = self.pack(&mut self.skip_header(data)?, writer).map(|(nbytes, _)| nbytes);
-        // Our own error says more than the one that the writer made of it.
+        // Our own error says more than the writer's error that wraps it.
         to.check()?;
         Ok(Counts { frames: 0, nbytes: packed?, stored })
     }
@@ -73,7 +73,7 @@ impl Work<'_> {
         Ok((nbytes, writer.finish().map_err(|error| self.in_words_of_arrays(error.into()))?))
     }
 
-    /// A pipe with other items than its header promises says so in words of arrays.
+    /// Rewords the error of a pipe that does not hold the items that its header promises.
     fn in_words_of_arrays(&self, error: Error) -> Error {
         match error {
             Error::Blp(bloscpack::Error::Param(Param::DataSize { announced: expected, found }))
@@ -89,7 +89,7 @@ impl Work<'_> {
         }
     }
 
-    /// The data, or of an array its items.
+    /// The data after the header of an array.
     fn skip_header(&self, data: Data) -> Result<impl Read + use<>> {
         let mut reader = data.into_reader();
         let header = self.layout.as_ref().map_or(0, |layout| layout.len as u64);
@@ -104,7 +104,7 @@ impl Work<'_> {
         let order = if layout.fortran_order { Order::F } else { Order::C };
         let info = ArrayInfo::new(layout.dtype.clone(), layout.shape.clone(), order)?;
         array::check_len(data, layout, info.nbytes())?;
-        // Of a pipe, too, it is known how many items come.
+        // The header tells the number of items, also in a pipe.
         Ok(array_options(&info, options.offsets(true))?)
     }
 

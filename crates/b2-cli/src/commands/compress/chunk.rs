@@ -13,7 +13,7 @@ use crate::{
 };
 
 impl Work<'_> {
-    /// The chunk, how much it holds, and the digest of that if it will be needed.
+    /// The chunk, the sizes, and the digest of the data if a later check needs it.
     pub(super) fn chunk(&self, data: Data) -> Result<(Vec<u8>, Counts, Digest)> {
         let cparams = &self.params.cparams;
         let len = data.len();
@@ -37,7 +37,7 @@ fn read_all(
 ) -> Result<Vec<u8>> {
     cx.one_chunk(cparams, len.unwrap_or(0))?;
     let mut src = Vec::with_capacity(len.and_then(|len| usize::try_from(len).ok()).unwrap_or(0));
-    // More than this is refused in any case, so that a pipe without end does not fill the memory.
+    // A larger input cannot fit a chunk; the limit keeps an endless pipe from filling the memory.
     reader.take(cx.memory()).read_to_end(&mut src).map_err(Error::io(Doing::Read))?;
     cx.one_chunk(cparams, src.len() as u64)?;
     Ok(src)

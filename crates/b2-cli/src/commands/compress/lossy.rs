@@ -1,8 +1,8 @@
-//! Codecs and filters that lose data: what they are made for, and how much they have lost.
+//! Codecs and filters that lose data: their requirements, and the loss that they cause.
 //!
-//! They look at items as numbers of one kind, and make garbage of all others, silently in
-//! C-Blosc2. So the type of the items has to be known, from an array, `--dtype` or a name like
-//! `.f32`, and to fit. What is stored is read back in any case: that tells the loss.
+//! They treat all items as numbers of one kind; C-Blosc2 silently makes garbage of others. So the
+//! type of the items must be known, from an array, `--dtype` or a name like `.f32`, and must fit.
+//! The program always reads the stored data back, which tells the loss.
 
 use core::cell::Cell;
 use std::{
@@ -26,7 +26,7 @@ use crate::{
     render::size,
 };
 
-/// The codec or filter that loses data, if one does: `the filter trunc_prec:10`.
+/// The codec or filter that loses data, if there is one: `the filter trunc_prec:10`.
 pub(super) fn name(tuning: &TuningArgs) -> Option<String> {
     let registries = Registries::default();
     let codec = tuning.codec.and_then(|choice| registries.codecs.get(choice.id));
@@ -63,11 +63,11 @@ pub(super) fn check(tuning: &TuningArgs, wants_equal: bool) -> Result<()> {
     }
 }
 
-/// The type of the items, if they are to lose something.
+/// The type of the items, if a lossy codec or filter is chosen.
 ///
 /// # Errors
 ///
-/// When it is not known, or is none that the codec and the filters are for.
+/// When it is unknown, or the codec and the filters do not take it.
 pub(super) fn item_type(
     tuning: &TuningArgs,
     layout: Option<&NpyHeader>,
@@ -100,12 +100,12 @@ pub(super) fn item_type(
 const INTEGERS: &str = "little-endian integers";
 const FLOATS: &str = "little-endian floating-point numbers of 4 or 8 bytes";
 
-/// The items that the lossy codec or filter is for.
+/// The items that the lossy codec or filter takes, for a message.
 fn needs(tuning: &TuningArgs) -> &'static str {
     if tuning.pipeline().contains(FilterId::INT_TRUNC) { INTEGERS } else { FLOATS }
 }
 
-/// The difference between the items that were given and those that come back.
+/// The difference between the items of the input and the stored ones.
 #[derive(Debug)]
 pub(super) struct Loss {
     /// The content of the input, arrays in C order.
@@ -119,8 +119,8 @@ pub(super) struct Loss {
 }
 
 impl Loss {
-    /// Of an input of items of this type. What can be read only once is copied, and `data` read
-    /// from the copy.
+    /// Starts the comparison of an input of items of this type. An input that can be read only once
+    /// is copied, and `data` then reads the copy.
     pub(super) fn start(
         dtype: Dtype,
         layout: Option<&NpyHeader>,
@@ -176,7 +176,7 @@ impl Loss {
 const MAX_PIECE_NBYTES: u64 = 16 << 20;
 
 impl Work<'_> {
-    /// Compares what was stored with what was given, if something may have been lost.
+    /// Compares the stored items with those of the input, if some may be lossy.
     pub(super) fn measure_loss(&self, store: Arc<dyn ReadAt>) -> Result<()> {
         let Some(loss) = &self.loss else { return Ok(()) };
         let mut objects = ObjectReader::from_store(store, self.cx.read_params());
@@ -188,12 +188,12 @@ impl Work<'_> {
 }
 
 impl Data {
-    /// A copy of all of it in a temporary file, and the same data read from there.
+    /// A copy of all data in a temporary file, and the same data read from there.
     fn spooled(self) -> Result<(File, Self)> {
         let mut file = tempfile::tempfile().map_err(Error::io(Doing::Spool))?;
         io::copy(&mut self.into_reader(), &mut file).map_err(Error::io(Doing::Spool))?;
         file.rewind().map_err(Error::io(Doing::Spool))?;
-        // Comparing reads at positions, so that both can share one.
+        // Comparing reads at positions, so one file serves both readers.
         let copy = file.try_clone().map_err(Error::io(Doing::Spool))?;
         Ok((copy, Self::of_copy(file)?))
     }

@@ -19,8 +19,8 @@ pub(super) fn is_wanted(tuning: &TuningArgs) -> bool {
     !tuning.meta.is_empty() || !tuning.vlmeta.is_empty() || tuning.meta_file.is_some()
 }
 
-/// The metalayers of every frame to write: those of the file first, then those of the command line,
-/// which win.
+/// The metalayers of every frame to write: those of the file, then those of the command line, which
+/// replace layers of the same name.
 ///
 /// # Errors
 ///

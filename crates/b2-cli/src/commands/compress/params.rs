@@ -16,7 +16,7 @@ use crate::{
     render::{harmless, size},
 };
 
-/// The size of the items, and where it comes from unless it was given.
+/// The size of the items, and its origin unless the option gave it.
 pub(super) fn typesize(
     tuning: &TuningArgs,
     layout: Option<&NpyHeader>,

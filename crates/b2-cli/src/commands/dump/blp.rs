@@ -1,8 +1,8 @@
 //! The spans of a Bloscpack file: header, metadata, offsets, chunks with their digests, and what
 //! follows them.
 //!
-//! A file whose change was interrupted is shown as it was before, and then what the change has
-//! left.
+//! A file whose change was interrupted is shown as before the change, followed by the rest of the
+//! change.
 
 use blosc_chunk::ChunkHeader;
 use bloscpack::{
@@ -57,12 +57,12 @@ struct Walk<'p, 'c, 'f> {
     blp: Option<&'f Blp>,
     /// Where the next span begins (bytes from the start of the Bloscpack file).
     at: u64,
-    /// A chunk could not be read, and the next one is to come.
+    /// Whether the last chunk could not be read.
     is_lost: bool,
 }
 
 impl Walk<'_, '_, '_> {
-    /// All that stands before the chunks, as far as it is wanted. Returns where it ends.
+    /// Everything before the chunks, as far as it is wanted. Returns where it ends.
     fn preamble(&mut self, wanted: &Wanted) -> Result<u64> {
         let bytes = self.read(0, HEADER_LEN)?;
         let is_rc = self.blp.is_some_and(|blp| blp.file.header().version().number() == 0);
@@ -122,7 +122,7 @@ impl Walk<'_, '_, '_> {
         self.next(checksum.digest_len() as u64, checksum.name(), None::<Value>)
     }
 
-    /// The entries one by one, those that are free together.
+    /// The entries one by one; free entries as one span.
     fn offsets(&mut self, nchunks: u64, reserve: u64, shown: bool) -> Result<()> {
         let len = nchunks.saturating_add(reserve).saturating_mul(8);
         if !shown {
@@ -166,7 +166,7 @@ impl Walk<'_, '_, '_> {
         self.dead(blp.file.file_len())
     }
 
-    /// A chunk is read whole.
+    /// Refuses a chunk that does not fit the memory: chunks are read whole.
     fn check_memory(&self, blp: &Blp, nchunk: u64) -> Result<()> {
         let Ok(at) = blp.file.position(nchunk) else { return Ok(()) };
         let header = self.read(at, ChunkHeader::MIN_LEN as u64)?;
@@ -199,7 +199,7 @@ impl Walk<'_, '_, '_> {
         self.printer.problem(&bloscpack::Error::Corrupt { at: chunk.position(), what }.into())
     }
 
-    /// Bytes up to `end` that nothing refers to, or that are no sound chunks.
+    /// Bytes up to `end` that nothing refers to, or that do not form a chunk.
     fn dead(&mut self, end: u64) -> Result<()> {
         let len = end.saturating_sub(self.at);
         let (section, name) =
@@ -218,7 +218,7 @@ impl Walk<'_, '_, '_> {
         if !blp.file.is_interrupted() {
             return Ok(());
         }
-        // From here on it is the file as it is.
+        // `blp` shows the file before the change; the rest is read from the file itself.
         self.blp = None;
         let end = self.len()?;
         let footer = self.read(end.saturating_sub(FOOTER_LEN), FOOTER_LEN)?;
@@ -235,7 +235,7 @@ impl Walk<'_, '_, '_> {
         self.fields(RawJournalFooter::FIELDS, &footer)
     }
 
-    /// The next bytes as the fields that they are.
+    /// Shows the next bytes as these fields.
     fn fields(&mut self, fields: &[blosc_chunk::raw::Field], bytes: &[u8]) -> Result<()> {
         self.printer.raw_fields(fields, MEANINGS, bytes, self.found.at + self.at)?;
         self.at += bytes.len() as u64;

@@ -13,9 +13,9 @@ use crate::error::Result;
 pub(super) type Meaning = (&'static str, fn(&[u8]) -> Value);
 
 impl Printer<'_> {
-    /// Shows those fields of a table of the format that are in `bytes`, which start at `offset`.
-    /// `meanings` gives the sense of a field beyond its number or text, by its name. A number and
-    /// the marker of MessagePack before it are one span.
+    /// Shows those fields of a table of the format that `bytes` holds; they start at `offset`.
+    /// `meanings` explains fields by name, beyond their number or text. A number and its
+    /// MessagePack marker are one span.
     pub(super) fn raw_fields(
         &mut self,
         fields: &[raw::Field],
@@ -44,7 +44,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// Shows a span that is all at hand.
+    /// Shows a span whose bytes are all in memory.
     pub(super) fn piece(
         &mut self,
         offset: u64,

@@ -17,7 +17,7 @@ use crate::{
     memory,
 };
 
-/// The header of a frame, whatever else may be wrong with it.
+/// The header of a frame, also when the rest is damaged.
 pub(super) fn header(printer: &mut Printer<'_>, found: &Found) -> Result<()> {
     let fixed = read(found, found.at, FIXED_LEN)?;
     let header_len = match marked(fixed.get(0xa..0xf).unwrap_or_default()).as_u64() {
@@ -53,7 +53,7 @@ pub(super) fn body(
     Ok(())
 }
 
-/// All chunks of the data section as they lie there, and the bytes between them.
+/// All chunks of the data section in file order, and the bytes between them.
 fn chunks(printer: &mut Printer<'_>, found: &Found, schunk: &SChunk) -> Result<()> {
     let (mut positions, mut runs) = (Vec::new(), 0u64);
     for nchunk in 0..schunk.nchunks() {

@@ -16,7 +16,7 @@ use crate::{
 pub(super) fn run(cx: &Context, name: &str, chunk: &BareChunk) -> Result<()> {
     let table = wants_table(cx);
     let bytes = match chunk.bytes(cx.memory()) {
-        // The header alone says the most.
+        // The header alone tells most of it.
         Err(blosc_data::Error::MaxMemory { .. }) if !table => None,
         bytes => Some(bytes?),
     };
@@ -50,7 +50,7 @@ fn text(report: &ChunkReport<'_>, console: &Console) -> String {
     lines.text
 }
 
-/// How the data are kept.
+/// The line about blocks: how the chunk stores its data.
 fn blocks_text(report: &ChunkReport<'_>, units: Units) -> String {
     if report.file.nbytes == 0 {
         return "none: there are no data".to_owned();

@@ -34,7 +34,7 @@ struct OpenedReport<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     cratio: Option<f64>,
     attrs: Map<String, Value>,
-    /// Attributes that are not read.
+    /// Attributes that the opener does not read.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     lost: Vec<String>,
 }
@@ -86,7 +86,7 @@ struct GroupReport<'a> {
     /// The attributes of the groups in it, by their paths.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     groups: &'a BTreeMap<String, Map<String, Value>>,
-    /// Attributes that are not read.
+    /// Attributes that the opener does not read.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     lost: &'a [String],
 }

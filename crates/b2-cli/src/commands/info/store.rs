@@ -34,7 +34,7 @@ struct StoreReport<'a> {
     kind: &'static str,
     nbytes: u64,
     cbytes: u64,
-    /// Bytes of frames that nothing refers to; nothing where that cannot be said.
+    /// Bytes of frames that nothing refers to; `None` where the store cannot tell.
     #[serde(skip_serializing_if = "Option::is_none")]
     dead_bytes: Option<u64>,
     members: Vec<Member>,
@@ -50,7 +50,7 @@ struct StoreReport<'a> {
 #[derive(Debug, Serialize)]
 struct TableReport {
     rows: u64,
-    /// Rows for which there is space, with those that were deleted.
+    /// Rows that there is space for, deleted rows included.
     capacity: u64,
     schema_version: u8,
     columns: Vec<ColumnReport>,
@@ -63,7 +63,7 @@ struct ColumnReport {
     nulls: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     expression: Option<String>,
-    /// Whether conditions use its index, if python-blosc2 made one.
+    /// Whether conditions use the index of python-blosc2, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     index: Option<String>,
 }
@@ -94,7 +94,7 @@ pub(super) fn describe_table(cx: &Context, name: &str, table: &Table) -> Result<
     print(cx, &report)
 }
 
-/// Describes a column of a table, or the table that a file of another format is.
+/// Describes a column of a table, or a file of another format that is a table.
 pub(super) fn describe_column(cx: &Context, name: &str, rows: &TableRows) -> Result<()> {
     let mut table = TableReport::new(rows.table())?;
     let is_asked =

@@ -85,7 +85,7 @@ fn is_walked(path: &Path) -> bool {
     path.is_dir() && !origin::is_object(path) && foreign::kind_of(&path.into()).is_none()
 }
 
-/// The kind of an input, in a line.
+/// The node of an input: one line with its kind.
 fn node(cx: &Context, origin: &Origin) -> Result<Node> {
     let name = origin
         .path()
@@ -127,7 +127,7 @@ fn node(cx: &Context, origin: &Origin) -> Result<Node> {
     })
 }
 
-/// A store with its groups, tables and values, and the first of them that does not open.
+/// A store with its groups, tables and values, and the first member that does not open.
 fn store_node(cx: &Context, path: &Place) -> Result<(Node, Option<Error>)> {
     let store = store::open(path, cx.read_params())?;
     let units = cx.console.units();
@@ -192,7 +192,7 @@ fn damaged(origin: &Origin) -> Node {
     Node { name, what: Some("damaged".to_owned()), children: vec![] }
 }
 
-/// A group of arrays, which come next.
+/// A group of arrays; its arrays follow as inputs of their own.
 fn of_group(origin: &Origin) -> Option<Node> {
     let Origin::Opened(OpenedInput { name, opened: Opened::Group(group) }) = origin else {
         return None;

@@ -10,8 +10,8 @@ use crate::{
     metadata::Change,
 };
 
-/// Makes all changes in one step. Other attributes stay as they are, also if JSON has no word for
-/// it.
+/// Makes all changes in one step. Other attributes stay byte for byte, since JSON cannot hold all
+/// of them.
 pub(super) fn change(path: &Path, changes: &[Change], wait: &LockWait) -> Result<()> {
     let tree = DirTree::new(path);
     Attrs::update_in(&tree, "", wait, |found| {

@@ -28,7 +28,7 @@ pub(super) fn change(
     wait: &LockWait,
 ) -> Result<()> {
     let mut locked = LockedFile::open(path, wait)?;
-    // Until now others could change it.
+    // Another program could change the file until the lock was taken.
     let blp = opened.reopen(path)?;
     let old = blp.file.metadata().and_then(|metadata| metadata.json());
     let new = changed(old.or(document.metadata()), changes)?;
@@ -67,14 +67,14 @@ fn changed(old: Option<&Value>, changes: &[Change]) -> Result<Value> {
             }
         }
     }
-    // The description of an array cannot change: it would be one of other items, or none.
+    // The keys that describe the array must stay: others would describe other items, or none.
     match before {
         Some(_) if array(&value) != before => Err(message::ARRAY_METADATA.error()),
         _ => Ok(value),
     }
 }
 
-/// Where there are no metadata yet, an object begins.
+/// The metadata as an object; a file without metadata gets an empty one.
 fn object(value: &mut Value) -> Result<&mut Map<String, Value>> {
     if value.is_null() {
         *value = Value::Object(Map::new());

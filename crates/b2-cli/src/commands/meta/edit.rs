@@ -9,12 +9,12 @@ use crate::{
     error::{Doing, Error, Result, chain, message},
 };
 
-/// The result of `read` on the text from the editor. A text that `read` refuses is kept: somebody
-/// typed it by hand.
+/// Opens a text in the editor and gives it to `read`. If `read` refuses it, the file stays, since
+/// somebody typed it by hand.
 ///
 /// # Errors
 ///
-/// When the editor cannot be started or was not content, and those of `read`.
+/// When the editor cannot be started or reports a failure, and those of `read`.
 pub(super) fn edited<T>(
     text: &str,
     cx: &Context,
@@ -51,7 +51,7 @@ fn run(path: &std::path::Path) -> Result<String> {
     let editor =
         ["VISUAL", "EDITOR"].iter().find_map(env::var_os).filter(|editor| !editor.is_empty());
     let mut line = editor.unwrap_or_else(|| "vi".into());
-    // The editor may be a line of a shell, with options of its own.
+    // The variable may hold a command with options, so a shell runs it.
     line.push(" \"$1\"");
     let words: [OsString; 4] = ["-c".into(), line.clone(), "sh".into(), path.into()];
     let status = Command::new("sh").args(words).status().map_err(Error::io(Doing::Editor))?;

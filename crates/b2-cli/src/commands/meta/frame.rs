@@ -1,4 +1,4 @@
-//! Metalayers of a frame: one commit for all changes, under the lock where there is one.
+//! Metalayers of a frame: one commit for all changes, under the lock of the frame.
 
 use std::path::Path;
 
@@ -32,7 +32,7 @@ pub(super) fn apply(writer: &mut SChunkWriter, changes: &[Change]) -> Result<()>
                 set(writer, *kind, name, &msgpack_json::from_json(value))?
             }
             Change::Delete { kind, name } => delete(writer, *kind, name)?,
-            // Only Bloscpack files have this.
+            // Only Bloscpack files have this change.
             Change::Replace(_) => {}
         }
     }

@@ -42,8 +42,8 @@ pub(super) fn change(
     Ok(())
 }
 
-/// Gives an owner other attributes. Those that stay are not written anew, since JSON has no word
-/// for some.
+/// Replaces the attributes of an owner. Equal ones are not written again, since JSON cannot hold
+/// all of them.
 fn replace(writer: &mut StoreWriter, key: &str, new: &Json) -> Result<()> {
     let new = new.as_object().ok_or(message::METADATA_WITHOUT_NAMES.error())?;
     let old = blosc_data::json::map(&writer.attributes(key)?);

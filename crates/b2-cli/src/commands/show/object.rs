@@ -1,4 +1,4 @@
-//! Elements of object arrays, as far as they are plain data: Python's spelling, or JSON.
+//! Elements of object arrays that are plain data, in Python's spelling or as JSON.
 
 use bcolz_store::{CArray, pickle::Object};
 use serde_json::{Map, Number, Value};
@@ -37,10 +37,10 @@ pub(super) fn run(args: &ShowArgs, cx: &Context, name: &str, array: &CArray) -> 
     cx.console.document(&ShowReport { path: name, dtype, shape: &shape, values })
 }
 
-/// Bytes that an element takes as JSON, more or less.
+/// Estimate of the bytes of an element as JSON.
 const ELEMENT: u64 = 256;
 
-/// As Python shows it.
+/// The spelling of Python.
 fn text(object: &Object) -> String {
     let list = |items: &[Object]| items.iter().map(text).collect::<Vec<_>>().join(", ");
     match object {
@@ -69,7 +69,7 @@ fn text(object: &Object) -> String {
     }
 }
 
-/// Nearest in JSON: keys become text, bytes that are no text objects of their own.
+/// The nearest JSON: keys become text, and bytes that are not text become objects.
 fn json(object: &Object) -> Value {
     match object {
         Object::None => Value::Null,

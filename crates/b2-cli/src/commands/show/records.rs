@@ -1,5 +1,5 @@
-//! Arrays whose items have fields, as tables: columns and rows are chosen as those of a table of
-//! bcolz or of a store.
+//! Arrays of items with fields, shown as tables: columns and rows are chosen as for tables of bcolz
+//! and stores.
 
 use core::ops::Range;
 
@@ -17,7 +17,7 @@ use crate::{
     render::Align,
 };
 
-/// Is there an option that chooses rows or columns?
+/// Whether an option chooses rows or columns.
 pub(super) fn is_wanted(args: &ShowArgs) -> bool {
     !args.columns.is_empty() || args.rows.condition.is_some() || args.skip.is_some()
 }
@@ -26,8 +26,8 @@ pub(super) fn is_wanted(args: &ShowArgs) -> bool {
 ///
 /// # Errors
 ///
-/// When the items have no fields, or stand in several dimensions; when a column is not there, a
-/// condition makes no sense, or the rows cannot be read.
+/// When the items have no fields, or several dimensions; when a column is missing, a condition
+/// makes no sense, or the rows cannot be read.
 pub(super) fn run(args: &ShowArgs, cx: &Context, grid: &Grid) -> Result<()> {
     let [len] = grid.shape() else { return Err(message::NOT_A_TABLE.error()) };
     let records = Records::new(&args.columns, args.rows.condition.as_deref(), grid.dtype())?;

@@ -1,5 +1,5 @@
-//! Where the rows of tables go, whatever their format: lines of comma-separated values or JSON
-//! documents at once, text in columns when all rows are known.
+//! Output of the rows of all tables. CSV and JSON are printed at once; text waits for all rows,
+//! since its columns depend on them.
 
 use core::ops::Range;
 
@@ -17,26 +17,26 @@ use crate::{
 /// Rows that are decoded and printed at once.
 pub(super) const BATCH_NROWS: u16 = 4096;
 
-/// Rows of a table that are shown without leaving any out, and rows at each end otherwise.
+/// Longest table that is shown completely; of longer ones, the rows shown at each end.
 const MAX_SHOWN_ROWS: u64 = 60;
 const EDGE_NROWS: u64 = 5;
 
-/// Bytes that a cell of text takes, more or less.
+/// Estimate of the bytes of a cell of text.
 pub(super) const CELL_NBYTES: u64 = 64;
 
-/// Prints rows that come one after the other.
+/// Prints rows one after the other.
 pub(super) struct RowPrinter<'a> {
     args: &'a ShowArgs,
     cx: &'a Context,
     names: Vec<String>,
     page: String,
     table: Table,
-    /// Cells that there is still room for.
+    /// Cells that the memory still has room for.
     room: u64,
 }
 
 impl<'a> RowPrinter<'a> {
-    /// Of columns with these names, whose cells are pushed to these sides.
+    /// A printer of columns with these names and alignments.
     pub(super) fn new(
         args: &'a ShowArgs,
         cx: &'a Context,
@@ -52,12 +52,12 @@ impl<'a> RowPrinter<'a> {
         Self { args, cx, names, page, table, room: max_cells(cx) }
     }
 
-    /// Are rows printed as they come, so that any number of them passes through bounded memory?
+    /// Whether rows are printed as they come, in bounded memory.
     pub(super) fn streams(&self) -> bool {
         self.args.csv || self.cx.console.json()
     }
 
-    /// All rows, or those at the ends of a long table if nothing chooses rows.
+    /// All rows; without a choice of rows, only the ends of a long table.
     pub(super) fn shown(&self, rows: Range<u64>) -> Vec<Range<u64>> {
         let ShowArgs { rows: WhereArgs { condition: filter }, lines, slice, skip, .. } = self.args;
         let is_chosen = filter.is_some() || lines.is_some() || slice.is_some() || skip.is_some();
@@ -67,11 +67,11 @@ impl<'a> RowPrinter<'a> {
         }
     }
 
-    /// Takes the room that `nrows` more rows need as text, of `ncells` cells that are wanted.
+    /// Reserves memory for `nrows` more rows of `ncells` cells as text.
     ///
     /// # Errors
     ///
-    /// When there is none left.
+    /// When no memory is left.
     pub(super) fn admit(&mut self, nrows: u64, ncells: u64) -> Result<()> {
         if self.streams() {
             return Ok(());
@@ -82,7 +82,7 @@ impl<'a> RowPrinter<'a> {
         Ok(())
     }
 
-    /// Adds a row, whose cells are made by the numbers of their columns.
+    /// Adds a row; the functions make the cell of a column by its number.
     pub(super) fn row(&mut self, text: impl Fn(usize) -> String, json: impl Fn(usize) -> Value) {
         let columns = 0..self.names.len();
         if self.cx.console.json() {
@@ -96,12 +96,12 @@ impl<'a> RowPrinter<'a> {
         }
     }
 
-    /// Marks where rows are left out.
+    /// Marks a gap where rows are left out.
     pub(super) fn dots(&mut self) {
         self.table.row(self.names.iter().map(|_| "..."));
     }
 
-    /// Prints what is printed as it comes.
+    /// Prints the lines that are complete.
     ///
     /// # Errors
     ///
@@ -111,7 +111,7 @@ impl<'a> RowPrinter<'a> {
         if page.is_empty() { Ok(()) } else { self.cx.console.print(&page) }
     }
 
-    /// Prints the rest, and below text the size of the table if there is one to tell.
+    /// Prints the rest, and the size of the table below text.
     ///
     /// # Errors
     ///
@@ -128,12 +128,12 @@ impl<'a> RowPrinter<'a> {
     }
 }
 
-/// Cells of text that fit the memory.
+/// Cells of text that fit into the memory.
 pub(super) fn max_cells(cx: &Context) -> u64 {
     cx.memory() / CELL_NBYTES
 }
 
-/// The side of items of this type.
+/// The alignment of items of this type.
 pub(super) fn align(dtype: &Dtype) -> Align {
     match dtype.kind() {
         Some(Kind::Bytes | Kind::Unicode) | None => Align::Left,

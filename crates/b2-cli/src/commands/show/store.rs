@@ -1,4 +1,4 @@
-//! Values of stores that are no plain data: tables, and objects, batches and lists.
+//! Values of stores other than arrays: tables, objects, batches and lists.
 
 use core::ops::Range;
 
@@ -67,7 +67,7 @@ pub(super) fn table(args: &ShowArgs, cx: &Context, name: &str, rows: &TableRows)
     out.finish((parts.len() > 1).then_some((nrows, ncolumns)))
 }
 
-/// Shows the rows of a range that meet a condition, without those that are skipped.
+/// Shows the rows of a range that meet a condition, after `--skip`.
 fn found(
     args: &ShowArgs,
     mut out: RowPrinter<'_>,
@@ -94,7 +94,7 @@ fn found(
     out.finish(None)
 }
 
-/// Adds these rows, which are near each other.
+/// Adds these rows, which lie close together.
 fn add_rows(out: &mut RowPrinter<'_>, columns: &[Column], rows: &[u64]) -> Result<()> {
     let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return Ok(()) };
     let values = columns.iter().map(|column| column.read(*first..last + 1));
@@ -107,7 +107,7 @@ fn add_rows(out: &mut RowPrinter<'_>, columns: &[Column], rows: &[u64]) -> Resul
     out.flush()
 }
 
-/// Shows objects, one in a line. Says whether the content is such.
+/// Shows objects, one in a line. Returns whether the content is of objects.
 pub(super) fn objects(
     args: &ShowArgs,
     cx: &Context,
@@ -163,7 +163,7 @@ fn batches(rows: Range<u64>) -> impl Iterator<Item = Range<u64>> {
     starts.map(move |start| start..start.saturating_add(BATCH_NROWS.into()).min(rows.end))
 }
 
-/// The side of the cells of a column.
+/// The alignment of the cells of a column.
 fn side(column: &ColumnValues) -> Align {
     match &column.values {
         Values::Fixed { dtype, item_shape, .. } if item_shape.is_empty() => align(dtype),

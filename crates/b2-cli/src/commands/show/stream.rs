@@ -1,5 +1,5 @@
-//! Arrays of any size as comma-separated values or as a JSON document: some rows at a time, so that
-//! the memory is bounded.
+//! Arrays of any size as CSV or as a JSON document, in bands of rows, so that the memory is
+//! bounded.
 
 use b2frame::nd::Pick;
 use blosc_data::cells::{Rows, add_line};
@@ -18,10 +18,10 @@ use crate::{
     render::json_text,
 };
 
-/// Memory of the text that an item becomes (bytes), more or less.
+/// Estimate of the memory for the text of an item (bytes).
 const ITEM_TEXT_NBYTES: u64 = 32;
 
-/// Prints the part of `grid` that `picks` choose, of items that are shown as `dtype`.
+/// Prints the part of `grid` that `picks` choose, with items as `dtype`.
 ///
 /// # Errors
 ///
@@ -41,13 +41,13 @@ pub(super) fn run(
     }
 }
 
-/// Memory for the items of a band, whose text takes more.
+/// Memory for the items of a band; the rest is for their text.
 fn band_nbytes(cx: &Context, dtype: &Dtype) -> u64 {
     let itemsize = dtype.itemsize().max(1) as u64;
     (cx.memory() / 4 / itemsize.saturating_add(ITEM_TEXT_NBYTES)).saturating_mul(itemsize)
 }
 
-/// A line with names, and a line for each row.
+/// Prints a line of names, and a line for each row.
 fn csv(cx: &Context, grid: &Grid, dtype: &Dtype, axes: &[Axis], shape: &[u64]) -> Result<()> {
     let rows = Rows::new(dtype, shape);
     let mut page = String::new();
@@ -58,7 +58,7 @@ fn csv(cx: &Context, grid: &Grid, dtype: &Dtype, axes: &[Axis], shape: &[u64]) -
     }
     let mut rest: Vec<u8> = vec![];
     grid.for_each_band(axes, band_nbytes(cx, dtype), &mut |bytes| {
-        // A band has whole rows unless the last dimension is the first.
+        // Bands consist of whole rows, except those of a one-dimensional array.
         rest.extend_from_slice(bytes);
         let whole = rest.len() / rows.nbytes() * rows.nbytes();
         page.clear();
@@ -70,7 +70,7 @@ fn csv(cx: &Context, grid: &Grid, dtype: &Dtype, axes: &[Axis], shape: &[u64]) -
     })
 }
 
-/// One document, whose values are nested as the shape says.
+/// Prints one document, with values nested by the dimensions.
 fn document(
     cx: &Context,
     name: &str,
@@ -84,7 +84,7 @@ fn document(
     if shape.contains(&0) {
         return cx.console.document(&super::ShowReport { values: without_items(shape), ..empty });
     }
-    // The document with the values in place of its last four letters and bracket.
+    // The text ends with `null` and a bracket, which the values replace.
     let text = json_text(&empty);
     let head = text.strip_suffix("null}").unwrap_or(&text);
     cx.console.print(head)?;
@@ -100,7 +100,7 @@ fn document(
     cx.console.print("}\n")
 }
 
-/// The lists of a shape in which there are no items.
+/// The nested lists of a shape without items.
 fn without_items(shape: &[u64]) -> Value {
     let Some((len, rest)) = shape.split_first() else { return Value::Null };
     (0..*len).map(|_| without_items(rest)).collect()

@@ -53,9 +53,9 @@ pub(super) fn run(args: &ShowArgs, cx: &Context, name: &str, set: &Bcolz) -> Res
 struct Columns<'a> {
     table: &'a CTable,
     names: Vec<&'a str>,
-    /// The type of an item of each; an array of them where rows have a shape.
+    /// The item type of each column; an array type where a row has a shape.
     dtypes: Vec<Dtype>,
-    /// Rows that are looked at.
+    /// The range of rows to read.
     rows: Range<u64>,
 }
 
@@ -88,7 +88,7 @@ impl<'a> Columns<'a> {
         Ok(Self { table, names, dtypes, rows })
     }
 
-    /// The rows that are wanted, of those given.
+    /// The rows of this range that the options choose.
     fn scan(&self, args: &ShowArgs, rows: Range<u64>) -> Result<Scan<'a>> {
         let scan = self.table.scan().columns(&self.names)?.rows(rows).batch(BATCH_NROWS.into());
         let scan = scan.skip(args.skip.unwrap_or(0)).limit(args.lines.unwrap_or(u64::MAX));

@@ -1,4 +1,4 @@
-//! A screen as a picture, for documents: what the keys lead to, drawn with the font of plots.
+//! A screen as a picture, for documents: the screen after some keys, drawn with the font of plots.
 
 use b2_view::{
     View,
@@ -8,17 +8,17 @@ use b2_view::{
 use super::source::Input;
 use crate::error::{Result, message};
 
-/// Presses the keys, and draws the screen of `size` columns and rows that comes of it, as PNG.
+/// Presses the keys, and draws the resulting screen of `size` columns and rows as PNG.
 ///
 /// # Errors
 ///
-/// A key that is none.
+/// When a name is not that of a key.
 pub(super) fn of_screen(
     view: &mut View<Input<'_>>,
     keys: &[String],
     size: (u16, u16),
 ) -> Result<Vec<u8>> {
-    // A page is as long as the screen that was drawn last.
+    // The length of a page is that of the last drawn screen.
     let mut screen = view.draw_screen(size, KEYS);
     for key in keys {
         let key = key_of(key).ok_or_else(|| message::NO_KEY.about(key))?;

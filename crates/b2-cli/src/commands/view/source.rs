@@ -1,4 +1,4 @@
-//! An input as [`b2_view`] browses it: its members, and their items.
+//! An input as [`b2_view`] browses it: members and their items.
 
 use core::ops::Range;
 use std::{path::Path, rc::Rc, sync::Arc};
@@ -25,13 +25,13 @@ pub(super) struct Input<'a> {
     cx: &'a Context,
     title: String,
     members: Vec<Member>,
-    /// The kind of each of them.
+    /// The kind of each member.
     places: Vec<Place>,
 }
 
 /// The kind of a member.
 enum Place {
-    /// All of an input.
+    /// A whole input.
     Input(Origin),
     /// The rows of a table: of the store with this key, or of bcolz.
     Rows { table: Origin, key: Option<String> },
@@ -41,14 +41,14 @@ enum Place {
     BcolzColumn { table: Origin, name: String },
     /// The records of a file of items with fields, which is read once, or a field of them.
     Records { origin: Origin, grid: Rc<Grid>, field: Option<String> },
-    /// A group or a table, of which the members are looked at.
+    /// A group or a table, whose members follow.
     Heading(&'static str),
 }
 
 impl<'a> Input<'a> {
     /// # Errors
     ///
-    /// An input that cannot be opened.
+    /// When an input cannot be opened.
     pub(super) fn open(cx: &'a Context, origin: &Origin) -> Result<Self> {
         let (members, places) = members(cx, origin)?.into_iter().unzip();
         Ok(Self { cx, title: harmless(&origin.name()), members, places })
@@ -240,7 +240,7 @@ fn members(cx: &Context, origin: &Origin) -> Result<Vec<(Member, Place)>> {
     Ok(vec![(Member { label, depth: 0 }, place)])
 }
 
-/// The records of a file of CSV or of `.npy` with fields, and these.
+/// The records of a file of CSV, or of `.npy` with fields, followed by the fields.
 fn records(cx: &Context, origin: &Origin) -> Result<Option<Vec<(Member, Place)>>> {
     let sources = match content::foreign_table(cx, origin, None)? {
         Some(source::Source::Items(items)) => vec![source::Source::Items(items)],
@@ -272,7 +272,7 @@ fn add_columns(members: &mut Vec<(Member, Place)>, origin: &Origin, table: &Tabl
     }));
 }
 
-/// The columns of a table side by side. Those without a fixed width are named, not shown.
+/// The columns of a table side by side. Those without a fixed width are named only.
 fn open_rows(cx: &Context, table: &Origin, key: Option<&str>) -> Result<Opened<Error>> {
     let (mut columns, mut left_out) = (vec![], vec![]);
     let mut add = |name: &str, grid: Result<Grid>| match grid {
@@ -299,7 +299,7 @@ fn open_rows(cx: &Context, table: &Origin, key: Option<&str>) -> Result<Opened<E
     opened.ok_or_else(|| message::HEADING.about("a table without columns of a fixed width"))
 }
 
-/// The table of bcolz that an input is.
+/// The bcolz table of an input.
 fn open_bcolz(cx: &Context, table: &Origin) -> Result<Bcolz> {
     match ObjectReader::open(table, cx.read_params())?.next()? {
         Some(Object::Bcolz(set)) => Ok(*set),

@@ -1,4 +1,4 @@
-//! `b2 view --web`: the page of a browser, and the files that were named, on this machine alone.
+//! `b2 view --web`: serves the page for browsers and the named files, to this machine only.
 //!
 //! ```text
 //! browser --GET /SECRET/...--> request   a strict parser of heads
@@ -6,8 +6,8 @@
 //!         <--parts of files--  answer    status, headers, and bytes
 //! ```
 //!
-//! A page of another origin learns nothing: it does not know the secret, a name that is rebound to
-//! this machine is refused by the header `Host`, and no header allows other origins to read.
+//! A page of another origin learns nothing: it does not know the secret, the header `Host` exposes
+//! names that are rebound to this machine, and no header allows other origins to read.
 
 mod answer;
 mod request;
@@ -41,7 +41,7 @@ use site::{Served, Site};
 /// A file of the page: its name, its type, and its bytes.
 pub(crate) type Asset = (&'static str, &'static str, &'static [u8]);
 
-/// The page, which `build.rs` finds in `web/dist`; empty in builds without it.
+/// The page, which `build.rs` takes from `web/dist`; empty in builds without it.
 const PAGE: &[Asset] = include!(concat!(env!("OUT_DIR"), "/page.rs"));
 
 /// Connections at a time: a browser has six.
@@ -88,7 +88,7 @@ fn start(
     Ok((listener, site))
 }
 
-/// A file alone: the page finds the rest, and what lies in a folder it cannot list.
+/// The file to serve: a page can find members, but cannot list a folder.
 fn served(origin: &Origin) -> Result<Served> {
     match origin {
         Origin::File { path, part } if path.word().is_none() => {
@@ -100,7 +100,7 @@ fn served(origin: &Origin) -> Result<Served> {
                 Part::Member(key) => Some(key.clone()),
                 Part::Offset(_) | Part::Nth(_) => return Err(message::WEB_FILES.error()),
             };
-            // An unreadable file is told now, and not by an empty page.
+            // An unreadable file fails now, instead of as an empty page.
             let _readable = std::fs::File::open(&**path).map_err(Error::io(Doing::Open))?;
             Ok(Served::new(path.to_path_buf(), member))
         }
@@ -108,7 +108,7 @@ fn served(origin: &Origin) -> Result<Served> {
     }
 }
 
-/// Prints an address for each file, and how a browser elsewhere gets there.
+/// Prints an address for each file, and the way to it for a browser on another machine.
 fn tell(cx: &Context, site: &Site, port: u16, ssh: Option<&str>) -> Result<()> {
     for address in site.addresses(port) {
         cx.console.print(&format!("{address}\n"))?;
@@ -120,7 +120,7 @@ fn tell(cx: &Context, site: &Site, port: u16, ssh: Option<&str>) -> Result<()> {
     Ok(())
 }
 
-/// The command for the machine of the browser. The variable has the addresses and ports of both
+/// The command to run on the browser's machine. The variable holds the addresses and ports of both
 /// ends: `192.0.2.7 51234 192.0.2.1 22`.
 fn tunnel(ssh: &str, port: u16) -> String {
     let mut words = ssh.split(' ').skip(2);
@@ -137,7 +137,7 @@ fn secret() -> io::Result<String> {
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Whether the user sees a browser that this machine starts.
+/// Whether the user can see a browser that this machine starts.
 fn has_screen() -> bool {
     let is_set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
     let is_near = !is_set("SSH_CONNECTION");
@@ -147,7 +147,7 @@ fn has_screen() -> bool {
             || is_set("WAYLAND_DISPLAY"))
 }
 
-/// Opens the browser of the user. Without one, the address was printed.
+/// Opens the user's browser. If there is none, the printed address is enough.
 fn browse(address: &str) {
     let mut command = if cfg!(windows) {
         let mut command = Command::new("rundll32");
@@ -163,7 +163,7 @@ fn browse(address: &str) {
 fn serve(listener: &TcpListener, site: &Arc<Site>) -> ! {
     let open = Arc::new(AtomicUsize::new(0));
     loop {
-        // A connection that was lost before it was taken is no reason to end.
+        // A connection that closes before it is accepted does not end the server.
         let Ok((stream, _)) = listener.accept() else { continue };
         if open.fetch_add(1, Ordering::Relaxed) >= MAX_CONNECTIONS {
             open.fetch_sub(1, Ordering::Relaxed);
@@ -172,13 +172,13 @@ fn serve(listener: &TcpListener, site: &Arc<Site>) -> ! {
         let (site, taken) = (Arc::clone(site), Taken(Arc::clone(&open)));
         thread::spawn(move || {
             let _taken = taken;
-            // The browser has gone, or waits for too long: there is nobody to tell.
+            // The browser has gone, or waits too long: nobody can be told.
             let _ended = converse(&stream, &site);
         });
     }
 }
 
-/// A connection that counts until it ends.
+/// One of the counted connections, until it is dropped.
 struct Taken(Arc<AtomicUsize>);
 
 impl Drop for Taken {
@@ -187,7 +187,7 @@ impl Drop for Taken {
     }
 }
 
-/// Answers the requests of a connection until one ends it.
+/// Answers the requests of a connection until one of them closes it.
 fn converse(stream: &TcpStream, site: &Site) -> io::Result<()> {
     stream.set_read_timeout(Some(TIMEOUT))?;
     stream.set_write_timeout(Some(TIMEOUT))?;

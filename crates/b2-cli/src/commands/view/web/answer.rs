@@ -5,7 +5,7 @@ use std::{
     io::{self, Read as _, Seek as _, SeekFrom, Write},
 };
 
-/// Bytes that an answer has.
+/// The bytes of an answer.
 #[derive(Debug)]
 pub(super) enum Body {
     Bytes(&'static [u8]),
@@ -21,7 +21,7 @@ pub(super) struct Answer {
     pub(super) body: Body,
 }
 
-/// For all answers: no copy is kept, no other origin gets them, and the address stays a secret.
+/// Headers of all answers: no copy is kept, no other origin gets them, the address stays secret.
 const HEADERS: &str = "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n\
                        Cross-Origin-Resource-Policy: same-origin\r\nReferrer-Policy: no-referrer\r\n";
 
@@ -56,8 +56,8 @@ impl Answer {
             Body::Bytes(bytes) => to.write_all(bytes)?,
             Body::Part(mut file, at, nbytes) => {
                 file.seek(SeekFrom::Start(at))?;
-                // A file that was cut in between ends the connection: the browser sees that bytes
-                // are missing.
+                // A file that became shorter ends the connection, so that the browser notices
+                // missing bytes.
                 if io::copy(&mut file.take(nbytes), to)? < nbytes {
                     return Err(io::ErrorKind::UnexpectedEof.into());
                 }

@@ -1,4 +1,4 @@
-//! The head of a request of HTTP/1.1: what is not exactly one is refused.
+//! The head of an HTTP/1.1 request; anything else is refused.
 
 use std::io::{self, BufRead, Read as _};
 
@@ -8,7 +8,7 @@ const MAX_HEAD: u64 = 16 << 10;
 /// The request of a browser.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Request {
-    /// The path, without what follows a question mark.
+    /// The path, without the query.
     pub(super) path: String,
     pub(super) is_head: bool,
     /// The header `Host`.
@@ -21,13 +21,13 @@ pub(super) struct Request {
 /// One range of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Range {
-    /// From a position to another, which belongs to it, or to the end.
+    /// From a position to another (inclusive), or to the end.
     From(u64, Option<u64>),
     /// The last bytes.
     Last(u64),
 }
 
-/// The status of a request that is refused for its form.
+/// The status that refuses a malformed request.
 pub(super) type Refused = u16;
 
 impl Request {
@@ -56,7 +56,7 @@ impl Request {
         }
     }
 
-    /// `None` if it is none; the status if this server has no answer to it.
+    /// `None` if it is malformed; the status if this server has no answer to it.
     fn parse(lines: &[String]) -> Option<Result<Self, Refused>> {
         let (first, headers) = lines.split_first()?;
         let mut words = first.split(' ');
@@ -82,7 +82,7 @@ impl Request {
                 "host" if host.replace(value.to_owned()).is_some() => return None,
                 "range" => range = Range::parse(value),
                 "connection" => keeps_alive &= !value.eq_ignore_ascii_case("close"),
-                // A body would be taken for the next request.
+                // A body would be read as the next request.
                 "transfer-encoding" => return None,
                 "content-length" if value != "0" => return None,
                 _ => {}
@@ -92,14 +92,14 @@ impl Request {
         Some(Ok(Self { path, is_head, host: host?, range, keeps_alive }))
     }
 
-    /// Whether the browser was sent to this machine by a name of this machine: any other name was
-    /// made to lead here, so that a page of another origin can read the answers.
+    /// Whether `Host` is a name of this machine. With another name, that leads here by DNS
+    /// rebinding, a page of another origin could read the answers.
     pub(super) fn is_for_this_machine(&self) -> bool {
         let (name, port) = match self.host.rsplit_once(':') {
             Some((name, port)) if !port.contains(']') => (name, Some(port)),
             _ => (&*self.host, None),
         };
-        // A tunnel has any port at its other end.
+        // The other end of a tunnel may have any port.
         let is_port =
             |port: &str| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
         matches!(name, "127.0.0.1" | "localhost" | "[::1]") && port.is_none_or(is_port)
@@ -107,7 +107,7 @@ impl Request {
 }
 
 impl Range {
-    /// `None` for several ranges and for other units: all is the answer then.
+    /// `None` for several ranges and for other units: the answer is then the whole file.
     fn parse(value: &str) -> Option<Self> {
         let number = |text: &str| match text.bytes().all(|byte| byte.is_ascii_digit()) {
             true => text.parse::<u64>().ok(),
@@ -124,7 +124,7 @@ impl Range {
         }
     }
 
-    /// The positions in a file of `len` bytes; `None` if none of it is there.
+    /// The positions in a file of `len` bytes; `None` if they all lie after its end.
     pub(super) fn within(self, len: u64) -> Option<core::ops::Range<u64>> {
         let range = match self {
             Self::From(first, last) => {

@@ -1,6 +1,6 @@
-//! The content of each path: the page, and the files that were named, by their numbers.
+//! The content of each path: the page, and the named files by their numbers.
 //!
-//! Nothing of a path becomes a path of the machine.
+//! No part of a path becomes a path of the file system.
 
 use std::{fs::File, path::PathBuf, time::UNIX_EPOCH};
 
@@ -10,11 +10,11 @@ use super::{
     request::Request,
 };
 
-/// A file that was named.
+/// A named file.
 #[derive(Debug)]
 pub(super) struct Served {
     path: PathBuf,
-    /// The member of it to begin with.
+    /// The member that the page shows first.
     member: Option<String>,
 }
 
@@ -42,7 +42,7 @@ impl Site {
         let first = format!("http://127.0.0.1:{port}/{}/", self.secret);
         self.files.iter().enumerate().map(move |(number, file)| {
             let name = file.path.file_name().unwrap_or_default().to_string_lossy();
-            // Once for the path, and once more for the question.
+            // Escaped once for the path, and once more for the query.
             let url = escaped(&format!("files/{number}/{}", escaped(&name)));
             let member = file.member.as_deref().map(|key| format!("#member={}", escaped(key)));
             format!("{first}?url={url}{}", member.unwrap_or_default())
@@ -64,7 +64,7 @@ impl Site {
         }
     }
 
-    /// Compares in constant time, so that the time tells nothing of the secret.
+    /// Compares in constant time, so that timing tells nothing of the secret.
     fn knows(&self, word: &str) -> bool {
         let differences = word.bytes().zip(self.secret.bytes()).map(|(a, b)| a ^ b);
         word.len() == self.secret.len() && differences.fold(0, |all, one| all | one) == 0

@@ -49,7 +49,7 @@ fn data_are_appended_to_every_format() {
         let expected = [&data[..], &data, &data[..8]].concat();
         assert!(dir.b2(&format!("cat {name}")).ok().stdout == expected, "{name}");
         dir.b2(&format!("verify {name}")).ok();
-        // The content of other formats is appended, not their bytes.
+        // The content of other formats is appended, not the bytes of their files.
         dir.b2(&format!("append {name} {}", path("frames/tiny.b2frame").display())).ok();
         assert_eq!(info(&dir, name)["nbytes"], json!(400_008 + 148));
     }
@@ -197,7 +197,7 @@ hint: what may end anywhere goes to a frame of bytes: `b2 cat f.b2frame | b2 c -
 }
 
 #[test]
-fn old_formats_say_how_they_can_be_made_to_grow() {
+fn errors_on_old_formats_tell_how_to_append() {
     let dir = Dir::new();
     let beta = path("frames/legacy/beta2-blosclz-shuffle-i4.b2frame");
     fs::copy(beta, dir.path("old.b2frame")).unwrap();
@@ -232,7 +232,7 @@ fn a_lock_beside_a_frame_is_taken() {
     dir.b2("c -q -t 4 f -o x.b2frame").ok();
     dir.b2("append -q x.b2frame f").ok();
     dir.b2("meta set x.b2frame a=1").ok();
-    // The generation of the lock tells how often it was taken for changes.
+    // The generation of the lock counts the changes under it.
     let lock = dir.read("x.b2frame.b2lock");
     assert_eq!(u64::from_le_bytes(lock[8..16].try_into().unwrap()), 2);
     dir.b2("c -q -t 4 f -o y.b2frame").ok();
@@ -315,11 +315,11 @@ fn appends_that_waste_more_than_they_store_say_so() {
     assert!(itself.stderr.contains("is the file to append to"), "{}", itself.stderr);
 }
 
-/// Writing fails after some of the items, as on a full disk, or the program is killed before it
-/// writes the header. NumPy reads the array that the header tells of, and so do all commands.
+/// The write fails after some of the items, as on a full disk, or the program is killed before it
+/// writes the header. NumPy and all commands read the array that the header describes.
 #[cfg(unix)]
 #[test]
-fn an_append_to_npy_that_is_interrupted_leaves_the_array() {
+fn an_interrupted_append_to_npy_leaves_the_array() {
     let dir = Dir::new();
     let items = walk(3000);
     let old = npy(&[500, 6], &items);
@@ -331,7 +331,7 @@ fn an_append_to_npy_that_is_interrupted_leaves_the_array() {
     let run = full.output().unwrap();
     assert_eq!(run.status.code(), Some(3), "{run:?}");
     assert!(dir.read("T.npy") == old, "{run:?}");
-    // Killed.
+    // The state after a kill.
     dir.write("T.npy", [&old[..], &items[..1000]].concat());
     let warning = "T.npy: warning: 1000 bytes after the array are no part of it";
     for line in ["show T.npy", "verify T.npy", "list T.npy", "info T.npy", "sum T.npy"]
@@ -346,18 +346,18 @@ fn an_append_to_npy_that_is_interrupted_leaves_the_array() {
             assert!(run.stdout == items);
         }
     }
-    // The next append cut them off.
+    // The next append has cut them off.
     let grown = dir.read("T.npy");
     assert!(grown.ends_with(&[&items[..], &items[..2400]].concat()));
     assert_eq!(grown.len(), old.len() + 2400);
     assert!(dir.b2("cat x.b2nd").ok().stdout == [&items[..], &items].concat());
-    // They would be lost with the file.
+    // --rm would lose these bytes.
     dir.write("T.npy", [&old[..], &items[..1000]].concat());
     for line in ["convert --rm T.npy y.b2nd", "compress --rm T.npy -o y.b2nd"] {
         assert_eq!(dir.b2(line).code, Some(1), "{line}");
         assert!(dir.path("T.npy").exists());
     }
-    // A file that is cut has no array.
+    // A file that is too short for its header holds no array.
     dir.write("T.npy", &old[..old.len() - 1]);
     for line in ["cat T.npy", "verify T.npy", "sum T.npy", "append T.npy more.npy"] {
         let run = dir.b2(line);
@@ -396,11 +396,11 @@ fn nothing_is_made_that_cannot_grow() {
     }
 }
 
-/// Text gives values for rows that have names, and is no bytes of items; an archive is none either.
+/// Text gives values for named rows, but its bytes are not items. Neither are those of an archive.
 #[test]
 fn files_whose_bytes_are_no_items_are_not_appended_to_arrays() {
     let dir = Dir::new();
-    // As long as seven items, and as two.
+    // Files as long as seven and two items.
     dir.write("v.csv", "v\n1\n2\n3\n4\n5\n6\n7\n").write("long.csv", "v\n1\n2\n3\n4\n5\n6\n");
     dir.write("numbers", [7_u8; 16]).b2("c -q --dtype u8 --shape 2 numbers -o n.b2nd").ok();
     dir.write("z.zip", zip(&[("a.txt", b"some")]));
@@ -433,7 +433,7 @@ fn files_whose_bytes_are_no_items_are_not_appended_to_arrays() {
             }
         }
     }
-    // Bytes of any content are what they are.
+    // A frame of bytes takes any content as bytes.
     dir.b2("c -q -t 1 v.csv -o log.b2frame").ok();
     dir.b2("append -q log.b2frame v.csv").ok();
     assert!(dir.b2("cat log.b2frame").ok().stdout == dir.read("v.csv").repeat(2));
@@ -443,7 +443,7 @@ fn last_number(line: &str) -> &str {
     line.rsplit(',').next().unwrap_or(line)
 }
 
-/// A column alone would be longer than its table, and metadata that tell a shape would be wrong.
+/// A column would become longer than its table, and a shape in metadata would become wrong.
 #[test]
 fn parts_that_only_fit_a_whole_do_not_grow() {
     let dir = Dir::new();

@@ -167,11 +167,10 @@ fn input_without_array_stays_bytes_or_is_refused() {
     {
         assert_eq!(dir.b2(line).code, Some(2), "{line}");
     }
-    // A header that does not tell all, as with two arrays in one file, is no reason to refuse the
-    // file.
+    // A file that does not fit its header (two arrays, a cut) is compressed as bytes.
     dir.b2("c -q cut.npy").ok();
     assert!(dir.b2("cat cut.npy.b2frame").ok().stdout == dir.read("cut.npy"));
-    // Given an item size, an array is bytes as anything else.
+    // With an item size, an array is compressed as bytes.
     dir.write("a.npy", npy("'<i4'", false, "(100,)", 18, &walk(100))).b2("c -q -t 4 a.npy").ok();
     assert!(dir.b2("cat a.npy.b2frame").ok().stdout == dir.read("a.npy"));
 }
@@ -187,7 +186,7 @@ fn arrays_of_other_programs_become_npy_files() {
     assert_eq!(sha256_hex(&dir.read("a.raw")), sha256_hex(&raw));
 }
 
-/// The results of NumPy for these parts of `arange(24).reshape(4, 6)`, in every format of arrays.
+/// Parts of `arange(24).reshape(4, 6)` as NumPy cuts them, in every format of arrays.
 #[test]
 fn cat_writes_a_part_of_an_array() {
     let dir = Dir::new();

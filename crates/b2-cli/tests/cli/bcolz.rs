@@ -1,4 +1,4 @@
-//! Data sets of bcolz: directories that are arrays or tables, whatever wrote them.
+//! Data sets of bcolz: directories that are arrays or tables, written by any program.
 
 use std::{fs, path::Path};
 
@@ -6,7 +6,7 @@ use blosc_testdata::fixture::path;
 
 use crate::session::{Dir, Run, snapshot, walk};
 
-/// Copies of data sets of bcolz 1.2.1 in a folder of its own.
+/// A folder with copies of data sets of bcolz 1.2.1.
 pub(crate) fn with(names: &[&str]) -> Dir {
     let dir = Dir::new();
     for name in names {
@@ -16,7 +16,7 @@ pub(crate) fn with(names: &[&str]) -> Dir {
     dir
 }
 
-/// Copies a directory with all that is in it.
+/// Copies a directory with its content.
 pub(crate) fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
@@ -625,7 +625,7 @@ fn a_tree_shows_what_is_below_directories() {
     assert_eq!(dir.b2("list -r --json archive").text().lines().count(), 3);
 }
 
-/// The output of `verify` for a table when the sums of a column are not as they were written.
+/// The output of `verify` for a table whose column has stale sums.
 #[test]
 fn ok_of_a_table_means_that_its_sums_were_compared() {
     let dir = Dir::new();
@@ -647,7 +647,7 @@ fn ok_of_a_table_means_that_its_sums_were_compared() {
         let said = format!("{name}: no .b2sums beside those of other columns");
         check(&|table| remove(table, name), 0, &said);
         check(&|table| remove(table, name), 0, "OK (decoded; xxh3 of 1 of 2 chunks checked)");
-        // Both that is told help.
+        // Both commands that the hint names help.
         for mend in ["rescue -q T.bcolz -o saved.bcolz", "seal -q T.bcolz"] {
             dir.b2(mend).ok();
             let mended = if mend.starts_with("seal") { "T.bcolz" } else { "saved.bcolz" };
@@ -671,7 +671,7 @@ fn ok_of_a_table_means_that_its_sums_were_compared() {
     check(&no_file, 1, "T.bcolz: DAMAGED");
     check(&cut(0), 1, "id/.b2sums: damaged: checksums were not compared");
     check(&cut(40), 1, "T.bcolz: DAMAGED");
-    // The hint of a damaged one helps.
+    // The command that the hint names for a damaged table helps.
     let run = dir.b2("rescue T.bcolz -o saved.bcolz");
     assert_eq!(
         (run.code, run.text().lines().next()),

@@ -1,10 +1,10 @@
-//! Bloscpack files: read like frames, whatever wrote them.
+//! Bloscpack files, written by any program: read like frames.
 
 use blosc_testdata::fixture::path;
 
 use crate::session::{Dir, snapshot, walk};
 
-/// A file of Bloscpack 0.16.0 in a folder of its own.
+/// A folder with a file of Bloscpack 0.16.0.
 fn with(name: &str) -> Dir {
     let dir = Dir::new();
     dir.write("x.blp", std::fs::read(path(format!("bloscpack/{name}.blp"))).unwrap());
@@ -207,7 +207,7 @@ fn compress_writes_what_every_reader_of_the_format_knows() {
         .map(|key| info[key].as_u64());
     assert_eq!(header, [7, 65536, 400_000 - 6 * 65536, 70, 4].map(Some));
     assert_eq!((&info["codec"], &info["offsets"]), (&"zstd".into(), &true.into()));
-    // The name can say it, and no data make a file, too.
+    // The name alone chooses the format, and an input may be empty.
     dir.write("none", b"");
     dir.b2("c -o none.blp none").ok();
     assert_eq!(dir.read("none.blp").len(), 140);
@@ -224,7 +224,7 @@ fn blp_to_a_pipe_has_an_unknown_chunk_count() {
     assert_eq!(packed.stdout[16..24], [255; 8]);
     assert_eq!(dir.b2_with("cat", &packed.stdout).ok().stdout, data);
     dir.write("data", &data);
-    // The size of a file is known, and so is the number of chunks; there is no way back to the
+    // The size of the file gives the number of chunks, but a pipe cannot seek back to write
     // offsets.
     let packed = dir.b2("c --format blp -c data").ok();
     assert_eq!(packed.stdout[16], 1);

@@ -1,10 +1,10 @@
-//! Arrays in Bloscpack files: what the metadata of NumPy make of them.
+//! Arrays in Bloscpack files: the metadata of NumPy describe them.
 
 use blosc_testdata::fixture::path;
 
 use crate::session::{Dir, snapshot};
 
-/// A file of Bloscpack 0.16.0 in a folder of its own.
+/// A folder with a file of Bloscpack 0.16.0.
 fn with(name: &str) -> Dir {
     let dir = Dir::new();
     dir.write("x.blp", std::fs::read(path(format!("bloscpack/{name}.blp"))).unwrap());
@@ -51,7 +51,7 @@ fn npy_files_become_arrays_and_come_back_to_the_byte() {
             "{descr} {order} {shape}"
         );
         assert_eq!(dir.b2("d -c x.npy.blp").ok().stdout, items, "{descr} {order} {shape}");
-        // Nothing that the metadata say gets lost, so that the input can go.
+        // The metadata are kept, so that the input can go.
         dir.b2("d --rm x.npy.blp").ok();
         assert_eq!(dir.names(), ["x.npy"]);
         assert_eq!(dir.read("x.npy"), file, "{descr} {order} {shape}");
@@ -94,7 +94,7 @@ fn raw_data_with_a_shape_and_pipes_are_arrays_too() {
     let file = npy("'<i2'", "False", "(20, 30)", 19, &counted(600));
     dir.b2("c -q --shape 20,30 --dtype i2 -o x.blp --verify x.i16").ok();
     assert_eq!(dir.b2("d --format npy -c x.blp").ok().stdout, file);
-    // A pipe needs no offsets, but says how many items come.
+    // A pipe needs no offsets, since it gives the number of items.
     let packed = dir.b2_with("c --format blp", &file).ok();
     assert_eq!(packed.stdout[16..24], 1_u64.to_le_bytes());
     assert_eq!(dir.b2_with("d --format npy", &packed.stdout).ok().stdout, file);
@@ -160,7 +160,7 @@ fn more_metadata_than_an_array_needs_are_not_lost() {
 
 #[test]
 fn arrays_of_c_blosc2_are_shown() {
-    // a[i, j] = 15 i + j, in a file that has them column by column.
+    // a[i, j] = 15 i + j, stored in Fortran order.
     snapshot!(with("real_np_2d_F").b2("show x.blp --slice 2:4,::7"), @r"
     exit 0
     --- stdout

@@ -1,4 +1,4 @@
-//! Content that is called what it is not, or says in a way of its own what it is.
+//! Content with a misleading name, or with its own way to describe its kind.
 
 use std::fs;
 
@@ -12,7 +12,7 @@ fn sample(dir: &Dir, name: &str, to: &str) {
     fs::copy(format!("{folder}{name}"), dir.path(to)).unwrap();
 }
 
-/// Names are nothing: each of these opens by every suffix.
+/// Every one of these opens under every suffix.
 #[test]
 fn a_name_is_no_format() {
     let dir = Dir::new();
@@ -31,9 +31,9 @@ fn a_name_is_no_format() {
     }
 }
 
-/// Archives that are no stores are told apart, and no hint leads in a circle.
+/// Archives that are not stores are named, and no hint leads in a circle.
 #[test]
-fn archives_of_others_are_named() {
+fn archives_that_are_no_store_are_named() {
     let dir = Dir::new();
     let plain = zip(&[("word/document.xml", b"<w:document/>")]);
     let zarr = zip(&[("temp/zarr.json", b"{}"), ("zarr.json", b"{}")]);
@@ -52,7 +52,7 @@ fn archives_of_others_are_named() {
             assert!(!run.stderr.contains("b2 rescue"), "{line} {name}: {}", run.stderr);
         }
     }
-    // One that has lost its marker is a store that has lost its marker.
+    // A store without its marker is still a (damaged) store.
     dir.write("t.csv", "id\n1\n").b2("convert -q t.csv t.b2d").ok();
     dir.write("lost.b2z", zip(&[("_cols/id.b2nd", &dir.read("t.b2d/_cols/id.b2nd"))]));
     let run = dir.b2("info lost.b2z");
@@ -84,7 +84,7 @@ fn arrays_of_numpy_in_an_archive_are_read() {
     }
     let sound = dir.b2("verify x.npz").ok().text().to_owned();
     assert!(sound.contains("crc32"), "{sound}");
-    // A bit of an item, which only the sum of the archive tells of.
+    // A flipped bit of an item: only the checksum of the archive notices it.
     let mut damaged = dir.read("x.npz");
     let item = damaged.windows(8).position(|bytes| bytes == 1_f64.to_le_bytes()).unwrap();
     damaged[item] ^= 1;
@@ -92,7 +92,7 @@ fn arrays_of_numpy_in_an_archive_are_read() {
     for line in ["verify x.npz", "verify x.npz::/b", "sum x.npz::/b", "convert x.npz::/b b.b2nd"] {
         let run = dir.b2(line);
         assert_eq!(run.code, Some(1), "{line}");
-        // A rescue reads no such archive.
+        // `rescue` does not read such archives.
         assert!(!run.all().contains("b2 rescue"), "{line}: {}", run.stderr);
     }
     assert!(!dir.path("b.b2nd").exists());
@@ -118,19 +118,19 @@ fn tensors_of_python_are_arrays() {
         assert_eq!(dir.b2("show x.npy").ok().text(), run.text(), "{name} {shape}");
         dir.b2(&format!("convert -qf {name} x.b2nd")).ok();
         assert_eq!(dir.b2("show x.b2nd").ok().text(), run.text(), "{name}");
-        // The same frame stays what python-blosc2 reads as a tensor.
+        // python-blosc2 still reads the frame as a tensor.
         dir.b2(&format!("recompress -q -C lz4 {name}")).ok();
         assert!(dir.b2(&format!("info -v {name}")).ok().text().contains("__pack_tensor__"));
     }
 }
 
-/// A void type is no type: C programs that name none leave `|u1` for items of four bytes.
+/// A void type says nothing: C programs that name no type leave `|u1` for items of four bytes.
 #[test]
 fn a_type_may_be_given_where_the_items_have_none() {
     let dir = Dir::new();
     for (layer, name) in [("b2nd", "c.b2nd"), ("caterva", "caterva.b2nd")] {
         let meta = NdMeta::new(&[3, 4], &[3, 4], &[3, 4], "|u1").unwrap().encode();
-        // Caterva has two fields less, at the end, and says so at the start.
+        // Caterva's metalayer lacks the last two fields, and its first byte says so.
         let meta = match layer {
             "b2nd" => meta,
             _ => [&[0x95][..], &meta[1..meta.len() - 9]].concat(),
@@ -146,7 +146,7 @@ fn a_type_may_be_given_where_the_items_have_none() {
             let text = dir.b2(&format!("show {to}")).ok().text().to_owned();
             assert!(text.contains("11."), "{name} to {to}: {text}");
         }
-        // Items of another size are no type for these.
+        // A type of another size does not fit these items.
         assert_eq!(dir.b2(&format!("convert -f {name} -o x.npy --dtype f8")).code, Some(2));
     }
 }

@@ -1,4 +1,4 @@
-//! How often the file of an input is opened: on far storage each time is a round trip.
+//! Counts how often an input is opened: on far storage each time is a round trip.
 
 use std::{fs, process::Command};
 
@@ -6,19 +6,19 @@ use blosc_testdata::fixture::path;
 
 use crate::session::Dir;
 
-/// How often a run opens a file in its directory; `None` on a machine without `strace`.
+/// The number of times that a run opens a file; `None` without `strace`.
 fn opens(dir: &Dir, line: &str, name: &str) -> Option<usize> {
     let mut command = Command::new("strace");
     command.args(["-f", "-qq", "-o", "trace", "-e", "trace=openat", "-P", name, "-P"]);
     command.arg(dir.path(name)).arg(env!("CARGO_BIN_EXE_b2")).args(line.split_whitespace());
     let run = command.current_dir(dir.path("")).output().ok()?;
     let trace = fs::read_to_string(dir.path("trace")).ok()?;
-    // A machine may forbid that a program is traced.
+    // A machine may forbid tracing.
     (run.status.success() && !trace.is_empty()).then(|| trace.lines().count())
 }
 
-/// Calls of the system that name a frame or what opened it, before the first data are read: the
-/// second read, as the first one is the look at what it is.
+/// System calls that name a frame or its descriptor before its data are read. The first read is
+/// that of the header.
 fn before_data(dir: &Dir, line: &str, name: &str) -> Option<usize> {
     let mut command = Command::new("strace");
     let lock = format!("{name}.b2lock");
@@ -27,7 +27,7 @@ fn before_data(dir: &Dir, line: &str, name: &str) -> Option<usize> {
     let run = command.current_dir(dir.path("")).output().ok()?;
     let trace = fs::read_to_string(dir.path("trace")).ok()?;
     let is_read = |call: &&str| call.contains(" pread64(") || call.contains(" read(");
-    // The standard library asks for a flag of a file that is closed, in debug builds.
+    // In debug builds the standard library checks a descriptor before it closes it.
     let calls: Vec<&str> = trace.lines().filter(|call| !call.contains("F_GETFD")).collect();
     let second = calls.iter().filter(|call| is_read(call)).nth(1);
     let place = calls.iter().position(|call| Some(call) == second);
@@ -63,7 +63,7 @@ fn an_input_is_opened_once_for_each_question() {
     dir.b2("convert -q x.b2nd x.npy").ok();
     dir.b2("convert -q x.b2nd one.b2z").ok();
     fs::copy(dir.path("x.npy"), dir.path("more.npy")).unwrap();
-    // Each is looked at, locked, and read.
+    // Each input is recognised, locked, and read.
     for (line, name, most) in [
         ("info x.b2nd", "x.b2nd", 3),
         ("show --slice 0 x.b2nd", "x.b2nd", 2),
@@ -82,7 +82,7 @@ fn an_input_is_opened_once_for_each_question() {
     }
 }
 
-/// How a run ends while each opening of a file fails; `None` on a machine without `strace`.
+/// The result of a run while every attempt to open a file fails; `None` without `strace`.
 fn without(dir: &Dir, line: &str, file: &str) -> Option<(Option<i32>, String)> {
     let mut command = Command::new("strace");
     command.args(["-f", "-qq", "-o", "trace", "-e", "inject=openat:error=EIO", "-P"]);
@@ -94,7 +94,7 @@ fn without(dir: &Dir, line: &str, file: &str) -> Option<(Option<i32>, String)> {
 }
 
 #[test]
-fn what_the_system_does_not_read_is_no_damage() {
+fn errors_of_the_system_are_no_damage() {
     let dir = Dir::new();
     dir.write("t.csv", "id,x\n1,2\n3,4\n");
     for output in ["t.b2d", "t.bcolz"] {

@@ -40,7 +40,7 @@ fn every_fixture_verifies_and_decodes() {
     assert!(nfiles > 70, "{nfiles}");
 }
 
-/// The cases of the format document: chunks by hand and by old releases, sound and damaged.
+/// The cases of the format document: sound and damaged chunks, by hand and by old releases.
 #[test]
 fn every_case_is_decoded_or_refused() {
     let dir = Dir::new();
@@ -50,7 +50,7 @@ fn every_case_is_decoded_or_refused() {
         let fields: Vec<&str> = line.split(' ').collect();
         let [name, outcome, chunk, ..] = fields[..] else { panic!("{line}") };
         dir.write("case", unhex(chunk));
-        // Not all damaged ones look like chunks, so their place is named.
+        // Some damaged ones do not look like chunks, so the position is named.
         let run = dir.b2("cat case@0");
         match outcome {
             "accept" => assert_eq!(run.ok().stdout, unhex(fields.get(3).unwrap_or(&"")), "{name}"),

@@ -1,5 +1,5 @@
-//! Every command on every format: the exit code, and the first line of what is said. A change of
-//! behaviour somewhere shows here, wanted or not.
+//! Every command on every format: the exit code, and the first line of the output. Every change of
+//! behaviour shows here.
 
 use core::fmt::Write as _;
 
@@ -25,8 +25,8 @@ fn line(run: &Run) -> String {
     format!("{code} {}", said.trim_end())
 }
 
-/// A table of command x object; `{}` in a command is the object. What changes files gets copies.
-/// Rows of a Parquet file depend on the build and have a test of their own: [`parquet`].
+/// A table of command x object; `{}` in a command is the object. Commands that change files get
+/// copies. Rows of a Parquet file depend on the build and have a test of their own: [`parquet`].
 fn table(commands: &[&str]) -> String {
     table_of(|object| object != PARQUET, commands)
 }
@@ -89,8 +89,8 @@ const CHANGING: &[&str] = &[
     "meta del {} k",
 ];
 
-/// Times differ from run to run, so that only the first line and the code are compared: it says
-/// what was measured.
+/// Times differ from run to run, so only the code and the first line are compared: the line names
+/// the measurement.
 const MEASURING: &[&str] = &["bench -C lz4 -l 1 {}"];
 
 #[test]
@@ -98,7 +98,7 @@ fn looking() {
     insta::assert_snapshot!(table(LOOKING));
 }
 
-/// Of a Parquet file the build tells what is read: see `findings`.
+/// The rows of Parquet files depend on the build: see `findings`.
 #[test]
 fn reading() {
     insta::assert_snapshot!(table(&[
@@ -144,8 +144,8 @@ fn parquet() {
     settings.bind(|| insta::assert_snapshot!(table_of(|object| object == PARQUET, &commands)));
 }
 
-/// Commands that read one input get the same from a pipe, a named pipe and redirected input. What
-/// is told by a name alone is left out: the type of raw data, CSV, and a store in one frame.
+/// Commands with one input give the same for a pipe, a named pipe and redirected input. Facts that
+/// only a name tells are left out: the type of raw data, CSV, a store in one frame.
 #[test]
 #[cfg(unix)]
 fn pipes_give_what_files_give() {
@@ -167,7 +167,7 @@ fn pipes_give_what_files_give() {
             let text = |run: &Run, name: &str| {
                 let name_of = |text: &str| text.replace("it is empty", "").replace(name, "NAME");
                 let stdout = name_of(&String::from_utf8_lossy(&run.stdout));
-                // Hints name a file, and have a place for what comes by a pipe.
+                // Hints name a file, but a placeholder for a pipe.
                 let places = ["FILE", "STORE", "TABLE", "FOLDER"].into_iter();
                 let stderr = places.fold(name_of(&run.stderr), |it, at| it.replace(at, "NAME"));
                 (run.code, stdout, stderr)
@@ -196,11 +196,11 @@ fn through_a_fifo(dir: &Dir, command: &str, bytes: &[u8]) -> Run {
     let bytes = bytes.to_vec();
     let (written, to) = (path.clone(), path);
     let writer = std::thread::spawn(move || {
-        // A reader that is gone before it has read everything ends this.
+        // A reader that closes early ends the write with an error.
         let _ = std::fs::write(&written, &bytes);
     });
     let run = dir.b2(&format!("{command} fifo"));
-    // One that was never opened by the program would wait for a reader for ever.
+    // A pipe that the program never opened would wait for a reader for ever.
     if !writer.is_finished() {
         drop(std::fs::OpenOptions::new().read(true).write(true).open(&to));
     }

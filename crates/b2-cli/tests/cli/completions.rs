@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 
 use crate::session::{Dir, Run};
 
-/// Lines up to the cursor, and what they can go on with.
+/// Lines up to the cursor, each with its completions.
 const CASES: [(&str, &[&str]); 8] = [
     ("b2 recom", &["recompress"]),
     ("b2 compress -C snap", &["snappy"]),
@@ -16,7 +16,7 @@ const CASES: [(&str, &[&str]); 8] = [
     ("b2 show t.bcolz::/na", &["t.bcolz::/name"]),
 ];
 
-/// A shell that runs here with our program first in its path; `None` if it is not installed.
+/// A shell with our program first in its path; `None` if it is not installed.
 fn shell(dir: &Dir, name: &str) -> Option<Command> {
     let is_there = |command: &mut Command| {
         let status = command.args(["-c", "true"]).stdout(Stdio::null()).stderr(Stdio::null());
@@ -47,9 +47,9 @@ fn answer(command: &mut Command) -> Vec<String> {
 }
 
 #[test]
-fn bash_completes_what_only_the_program_knows() {
+fn bash_completes_names_in_files() {
     let dir = with_script("bash");
-    // As bash calls the function: the word that is completed is cut at a colon.
+    // bash calls the function with the last word cut at a colon.
     let call = r#"
         source ./script
         COMP_LINE=$1 COMP_POINT=${#1} COMP_TYPE=9
@@ -67,7 +67,7 @@ fn bash_completes_what_only_the_program_knows() {
 }
 
 #[test]
-fn fish_completes_what_only_the_program_knows() {
+fn fish_completes_names_in_files() {
     let dir = with_script("fish");
     for (line, expected) in CASES {
         let Some(mut fish) = shell(&dir, "fish") else { return };
@@ -78,7 +78,7 @@ fn fish_completes_what_only_the_program_knows() {
     }
 }
 
-/// zsh completes at a terminal only: a key writes the line, as it is then, to a file.
+/// zsh completes only at a terminal: a key writes the current line to a file.
 const ZSH: &str = r#"
 zmodload zsh/zpty || exit 9
 zpty z zsh -f -i
@@ -92,18 +92,18 @@ cat line
 "#;
 
 #[test]
-fn zsh_completes_what_only_the_program_knows() {
+fn zsh_completes_names_in_files() {
     let dir = with_script("zsh");
     for (line, expected) in CASES {
         let Some(mut zsh) = shell(&dir, "zsh") else { return };
         let output = zsh.args(["-f", "-c", ZSH, "zsh", line]).output().unwrap();
-        // A zsh without its modules has no terminal to offer.
+        // zsh without its modules cannot open a terminal.
         if output.status.code() == Some(9) {
             return;
         }
         let run = Run::of(output);
         let found = run.text().trim_end();
-        // Of several words, the part that they have in common.
+        // Of several completions, zsh inserts the common part.
         let word = expected[0];
         let start = line.rsplit_once(' ').unwrap().0;
         assert_eq!(found, format!("{start} {word}"), "{line}");

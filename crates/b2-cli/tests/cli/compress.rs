@@ -134,7 +134,7 @@ fn the_result_does_not_depend_on_vector_instructions() {
 #[test]
 fn a_pipe_makes_frames_that_follow_each_other() {
     let dir = Dir::new();
-    // A little more than two frames of 64 MiB, most of it zeros so that it stays quick.
+    // A little over two frames of 64 MiB; mostly zeros, which are fast.
     let mut data = vec![0; (128 << 20) + 12_345];
     data[..400_000].copy_from_slice(&walk(100_000));
     data[(70 << 20)..][..400_000].copy_from_slice(&walk(100_000));
@@ -289,14 +289,14 @@ fn a_tree_is_mirrored_below_the_output_folder() {
     }
     dir.b2("decompress -q -r out --output-dir back").ok();
     assert_eq!(dir.read("back/sub/a"), b"one/sub/a");
-    // One file of two folders that are walked: nothing is written over.
+    // Two walked folders hold files of one name: none is overwritten.
     dir.write("two/a", "two/a");
     let run = dir.b2("compress -q -r one two --output-dir again");
     assert_ne!(run.code, Some(0));
     assert_eq!(dir.b2("cat again/a.b2frame").ok().text(), "one/a");
 }
 
-/// Growth is told of files and pipes alike, and names the format that was written.
+/// Growth is reported for files and pipes alike, with the written format.
 #[test]
 fn growth_is_told_with_the_format() {
     let dir = Dir::new();

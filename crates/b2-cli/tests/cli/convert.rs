@@ -1,5 +1,5 @@
-//! Formats into each other: the content stays, chunks are moved where they can be, metadata where
-//! they have a place.
+//! Conversions between formats: the content stays, chunks are moved if possible, and metadata if
+//! the format can hold them.
 
 use std::{fs, path::PathBuf};
 
@@ -24,7 +24,7 @@ fn info(dir: &Dir, name: &str) -> Value {
     report(&dir.b2(&format!("info --json {name}")))
 }
 
-/// Fixtures below a folder of the test data, with one of these endings.
+/// Fixtures below a folder of the test data, with one of these suffixes.
 fn fixtures(folder: &str, endings: &[&str]) -> Vec<PathBuf> {
     let mut files: Vec<_> =
         fs::read_dir(path(folder)).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -74,7 +74,7 @@ fn chunks_and_metadata_go_to_bloscpack_and_back() {
     let layers =
         |name| ["metalayers", "vlmetalayers", "chunksize"].map(|key| info(&dir, name)[key].clone());
     assert_eq!(layers("z.b2frame"), layers("x.b2frame"));
-    // The name of the output is made of that of the input.
+    // The name of the output is derived from that of the input.
     dir.b2("convert --format sframe y.blp").ok();
     assert!(dir.b2("cat y.sframe").ok().stdout == dir.read("x.i32"));
 }
@@ -109,7 +109,7 @@ fn arrays_go_through_every_format_of_arrays() {
         }
         let raw = dir.b2(&format!("convert -qc --format raw {first}")).ok().stdout;
         assert!(npy.ends_with(&raw) && raw.len() == 80_000);
-        // In Fortran order to Bloscpack as it is, in C order from there.
+        // Bloscpack keeps Fortran order; the next conversion makes it C order.
         dir.b2(&format!("convert -qf --verify {first} d.blp")).ok();
         for output in ["d.b2nd", "d.npy"] {
             dir.b2(&format!("convert -qf --verify d.blp {output}")).ok();
@@ -120,7 +120,7 @@ fn arrays_go_through_every_format_of_arrays() {
     dir.b2("convert -q --chunks 100,50 --blocks 10,50 c.npy e.b2nd").ok();
     let shapes = ["chunkshape", "blockshape"].map(|key| info(&dir, "e.b2nd")[key].clone());
     assert_eq!(shapes, [json!([100, 50]), json!([10, 50])]);
-    // Rows lie alike in both.
+    // Both formats store these rows in the same order.
     snapshot!(dir.b2("convert e.b2nd e.blp"), @r"
     exit 0
     --- stdout
@@ -139,7 +139,7 @@ fn arrays_go_through_every_format_of_arrays() {
 #[test]
 fn whole_rows_are_moved_between_arrays_and_bloscpack() {
     let dir = Dir::new();
-    // No runs within: blocks of noise and of small steps.
+    // Blocks of noise and of small steps, without runs.
     let noise: Vec<u8> =
         (0..400_000u32).flat_map(|i| (i.wrapping_mul(2_654_435_769) >> 12).to_le_bytes()).collect();
     dir.write("x.raw", &noise);
@@ -158,7 +158,7 @@ fn whole_rows_are_moved_between_arrays_and_bloscpack() {
             ["convert --json -f --verify y.b2nd y.blp", "convert --json -f --verify y.blp z.b2nd"]
         {
             let report = report(&dir.b2(line).ok());
-            // The last chunk is cut in one, and filled up in the other.
+            // The last chunk is cut in one format, and padded in the other.
             assert_eq!(
                 (&report["moved"], &report["recompressed"]),
                 (&json!(6), &json!(1)),
@@ -277,7 +277,7 @@ fn every_frame_goes_through_every_format() {
         if content.code != Some(0) || content.stdout.len() > 1 << 20 {
             continue;
         }
-        // Each compares its output with its input.
+        // `--verify` compares each output with its input.
         for line in [
             format!("convert -qf --no-sync --verify {name} a.sframe"),
             "convert -qf --no-sync --verify a.sframe b.blp".into(),

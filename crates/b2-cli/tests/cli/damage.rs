@@ -1,11 +1,10 @@
-//! Damaged, cut and hostile files: a clear message, code 1 or 4, nothing left behind, never a
-//! panic.
+//! Damaged, cut and hostile files: a clear message, code 1 or 4, no leftovers, never a panic.
 
 use blosc_testdata::{data::XorShift32, fixture::path};
 
 use crate::session::{Dir, Run, snapshot, walk};
 
-/// The program ended by itself and did not panic.
+/// Asserts that the program ended by itself and did not panic.
 #[track_caller]
 fn graceful(run: &Run) {
     assert!(matches!(run.code, Some(0..=5)), "{:?} {}", run.code, run.stderr);
@@ -57,7 +56,7 @@ fn messages_of_a_cut_frame() {
     ");
     let run = dir.b2("cat --json half");
     assert_eq!(run.code, Some(1));
-    // The first chunk stands before the damage.
+    // The first chunk lies before the damage.
     let whole = dir.b2("cat tiny").ok().stdout;
     assert_eq!(run.stdout, whole[..64]);
     assert_eq!(
@@ -165,7 +164,7 @@ fn edited(mut bytes: Vec<u8>, case: &serde_json::Value) -> Vec<u8> {
 
 #[test]
 fn a_frame_that_promises_gigabytes_costs_nothing() {
-    // A run of 2^28 chunks described by an index of one repeated value.
+    // A run of 2^28 chunks, from an index that is a run itself.
     let file = path("frames/special-zero.b2frame");
     let mut frame = std::fs::read(file).unwrap();
     frame[30..38].copy_from_slice(&(1_i64 << 40).to_be_bytes());
@@ -176,7 +175,7 @@ fn a_frame_that_promises_gigabytes_costs_nothing() {
     graceful(&dir.b2("cat --max-output 1M bomb"));
 }
 
-/// The words of `verify` for a file that was made with this choice, and for its third chunk with a
+/// The output of `verify` for a file written with these options, and for its third chunk with a
 /// changed byte.
 fn verified(made_by: &str) -> (String, String) {
     let dir = Dir::new();
@@ -186,7 +185,7 @@ fn verified(made_by: &str) -> (String, String) {
         serde_json::from_slice(&dir.b2("info --json -vv w.b2frame").ok().stdout).unwrap();
     let at = usize::try_from(table["chunks"][2]["offset"].as_u64().unwrap()).unwrap();
     let mut frame = dir.read("w.b2frame");
-    // A literal of the stream: it decodes, to other data.
+    // A literal of the stream: the chunk still decodes, to other data.
     frame[at + 100] ^= 1;
     dir.write("w.b2frame", frame);
     let run = dir.b2("verify w.b2frame");

@@ -2,7 +2,7 @@
 
 use crate::session::{Dir, Run, snapshot, walk, zip};
 
-/// An array of 30 x 40 and the same numbers with three others.
+/// An array of 30 x 40, and the same with three other numbers.
 fn two() -> Dir {
     let dir = Dir::new();
     let items: Vec<f32> = (0..1200u16).map(f32::from).collect();
@@ -194,7 +194,7 @@ fn values_are_compared_across_byte_orders_and_lengths_of_text() {
     for name in ["complex", "text", "bytes", "rows", "long", "dates"] {
         let run = dir.b2(&format!("diff --values {name}-a.npy {name}-b.npy"));
         assert_eq!((run.code, run.text()), (Some(0), "equal: 2 items\n"), "{name} {}", run.stderr);
-        // Without the option the types count, and the values are said to be equal.
+        // Without the option types count, but the values are reported equal.
         let run = dir.b2(&format!("diff {name}-a.npy {name}-b.npy"));
         assert_eq!(run.code, Some(1), "{name}");
         assert!(run.text().starts_with("type: "), "{name} {}", run.text());
@@ -206,7 +206,7 @@ fn values_are_compared_across_byte_orders_and_lengths_of_text() {
     let run = dir.b2("diff --values complex-a.npy changed.npy");
     assert_eq!(run.code, Some(1));
     assert!(run.text().contains("\ndiffer: 1 of 2 items, first at [0]"), "{}", run.text());
-    // Five seconds are no five days.
+    // Five seconds differ from five days.
     dir.write("days.npy", npy("'<M8[D]'", 2, &le(&[0.0, 1.0])));
     let run = dir.b2("diff --values dates-a.npy days.npy");
     assert_eq!(
@@ -275,7 +275,7 @@ fn two_stores_differ_by_attributes_of_groups_and_by_keys() {
     "#);
     let run = dir.b2("diff --values x.b2z y.b2z");
     assert!(run.code == Some(1) && !run.text().contains("title"), "{}", run.all());
-    // One value each is that value, and the root is the root all the same.
+    // A single value is compared as such, and the key of the root stays the root.
     for (name, title) in [("one.b2z", "x"), ("two.b2z", "y")] {
         dir.b2(&format!("convert -q a.b2nd {name}")).ok();
         dir.b2(&format!("meta set {name}::/ title={title}")).ok();

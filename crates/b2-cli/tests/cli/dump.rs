@@ -1,4 +1,4 @@
-//! `dump`: every byte of a file has a meaning.
+//! `dump`: every byte of a file belongs to one span.
 
 use blosc_testdata::fixture::{Format, Manifest, path};
 
@@ -192,7 +192,7 @@ fn damaged_bloscpack_files_are_shown_as_far_as_they_go() {
         let run = dir.b2(&format!("dump {}", file.display()));
         assert!(matches!(run.code, Some(0 | 1 | 4 | 5)), "{file:?}: {}", run.all());
     }
-    // Bytes that cannot be a chunk are skipped where the offsets tell the place of the next one.
+    // Bytes that cannot be a chunk are skipped if the offsets give the position of the next one.
     let mut bytes = std::fs::read(path("bloscpack/real_append_reserve_used_up.blp")).unwrap();
     let found = dir.write("y.blp", &bytes).b2("dump --index y.blp").ok().text().to_owned();
     let offset = found
@@ -220,7 +220,7 @@ fn journal_of_an_interrupted_change_is_named() {
     use bloscpack::Checksum::Crc32;
     let dir = Dir::new();
     let sound = std::fs::read(path("bloscpack/real_append_reserve_used_up.blp")).unwrap();
-    // The header was overwritten, and some data written.
+    // The header of an interrupted change was overwritten, and some data were written.
     let entries = [&0_u64.to_le_bytes()[..], &32_u64.to_le_bytes(), &sound[..32]].concat();
     let len = sound.len() as u64;
     let mut footer = b"blpkundo".to_vec();

@@ -1,10 +1,10 @@
-//! Findings of somebody who tried the program: each case is a line that was typed.
+//! Findings of a user who tried the program; each case is a typed line.
 
 use serde_json::Value;
 
 use crate::session::{Dir, snapshot, walk};
 
-/// 30 rows of 40 items in `a.npy`, and the same without a type in `a.i32` and `a.b2frame`.
+/// 30 rows of 40 items in `a.npy`; the same without a type in `a.i32` and `a.b2frame`.
 fn array() -> Dir {
     let dir = Dir::new();
     dir.write("a.i32", walk(1200));
@@ -34,10 +34,10 @@ a.npy -> a.sframe   4.8 KiB -> 1.7 KiB   1 chunk recompressed
     let info: Value = serde_json::from_slice(&dir.b2("info --json a.sframe").ok().stdout).unwrap();
     assert_eq!((&info["shape"], &info["dtype"]), (&serde_json::json!([30, 40]), &"<i4".into()));
     assert_eq!(dir.b2("diff a.npy a.sframe").code, Some(0));
-    // With a size of chunks in bytes it is a frame of bytes.
+    // With a chunk size in bytes it becomes a frame of bytes.
     let run = dir.b2("convert -f -z 1K a.npy a.sframe").ok();
     assert!(run.stderr.contains("without shape and type"), "{}", run.stderr);
-    // With its shape and type it comes back, so that the input may go.
+    // Shape and type come back, so that the input may go.
     dir.b2("convert -f --rm a.npy b.sframe").ok();
     assert!(!dir.path("a.npy").exists());
 }
@@ -137,7 +137,7 @@ hint: --slice chooses a part, as in `b2 show FILE --slice 0:2`
     for line in ["cat a.npy 0:2", "plot a.npy :,3", "show a.npy 5", "show a.npy[3,0:2]"] {
         assert_eq!(dir.b2(line).code, Some(2), "{line}");
     }
-    // A file that has such a name is one.
+    // An existing file of that name is an input.
     dir.write("5", dir.read("a.npy"));
     dir.b2("show a.npy 5").ok();
 }
@@ -161,7 +161,7 @@ fn words_of_other_programs_lead_to_commands() {
 #[test]
 fn bytes_are_no_rows_of_a_table() {
     let dir = table();
-    // Six rows, by their size.
+    // Six rows, counted by their size.
     let rowsize = 8 + 8 + 2 * 4;
     dir.write("raw", walk(6 * rowsize / 4));
     dir.b2("c -q -t 1 raw -o raw.b2frame").ok();
@@ -230,7 +230,7 @@ exit 4
 b2: t.csv: comma-separated values, which are not compressed
 hint: `b2 show` prints them as a table, `b2 convert t.csv table.b2z` makes one of them
 "###);
-    // A type says that they are bytes, as which they are summed.
+    // With a type, the file is summed as bytes.
     let bytes: Value =
         serde_json::from_slice(&dir.b2("stats --json --dtype u1 t.csv").ok().stdout).unwrap();
     assert_eq!(bytes["items"], dir.read("t.csv").len());
@@ -297,7 +297,7 @@ fn a_cut_frame_in_a_store_is_told_as_one_on_its_own() {
 }
 
 #[test]
-fn what_needs_a_shape_is_wrong_use_without_one() {
+fn options_that_need_a_shape_are_refused_without_one() {
     let dir = array();
     dir.write("a.f32", walk(1200));
     snapshot!(
@@ -347,7 +347,7 @@ fn rows_of_a_rescued_bloscpack_array_keep_their_places() {
     assert_eq!(dir.b2("verify a.blp").code, Some(1));
     assert_eq!(dir.b2("rescue a.blp -o saved.blp").code, Some(1));
     let found = dir.b2("cat saved.blp").ok().stdout;
-    // Rows 8 to 15 are lost, and zeros stand there.
+    // Rows 8 to 15 are lost, and became zeros.
     let lost = 1280..2 * 1280;
     assert!(found[lost.clone()].iter().all(|byte| *byte == 0));
     assert!(found[..lost.start] == expected[..lost.start]);
@@ -357,7 +357,7 @@ fn rows_of_a_rescued_bloscpack_array_keep_their_places() {
     assert!(dir.read("saved.npy").starts_with(b"\x93NUMPY"));
 }
 
-/// Names need not be text, and a list of sums finds their files again.
+/// Names may be any bytes, and a list of sums finds their files again.
 #[test]
 #[cfg(target_os = "linux")]
 fn sums_have_the_names_that_the_files_have() {
@@ -378,7 +378,7 @@ fn sums_have_the_names_that_the_files_have() {
     dir.b2_with("sum --check", &output.stdout).ok();
 }
 
-/// With `--strict` each loss that is a warning otherwise is exit code 4, and nothing is written.
+/// With `--strict`, every loss that is otherwise a warning is exit code 4, and nothing is written.
 #[cfg(unix)]
 #[test]
 fn nothing_is_left_out_where_that_is_refused() {
@@ -419,7 +419,7 @@ fn nothing_is_left_out_where_that_is_refused() {
         let run = dir.b2(&format!("convert {line}"));
         assert!(matches!(run.code, Some(0 | 4)) && output.exists(), "{line}: {}", run.all());
     }
-    // A conversion that loses nothing is done.
+    // A conversion without loss succeeds.
     dir.b2("convert --strict p.npy whole.b2nd").ok();
 }
 

@@ -1,4 +1,5 @@
-//! Data of Zarr and HDF5, which this program does not read: named, and never taken for loose files.
+//! Data of Zarr and HDF5, which this program does not read: they are named, and never taken for
+//! loose files.
 
 use std::fs;
 
@@ -6,7 +7,7 @@ use crate::session::{self, Dir};
 
 const HDF5: &[u8] = b"\x89HDF\r\n\x1a\n and more";
 
-/// Data of both versions of Zarr, and of HDF5, each with what it is.
+/// Data of Zarr 2 and 3 and of HDF5, each with the name of its kind.
 fn data(dir: &Dir) -> [(&'static str, &'static str); 5] {
     for (folder, file, metadata) in [
         ("v2.zarr", ".zgroup", "{\"zarr_format\": 2}"),
@@ -71,7 +72,7 @@ fn every_command_names_what_it_does_not_read_and_writes_nothing() {
             );
         }
     }
-    // The folder of the outputs is made before them, and has stayed empty.
+    // The folder of outputs is made before they are written, and has stayed empty.
     fs::remove_dir(dir.path("out")).unwrap();
     assert_eq!(dir.names(), ["v2.zarr", "v3.zarr", "x.h5"]);
     let typed = Dir::new();
@@ -81,12 +82,12 @@ fn every_command_names_what_it_does_not_read_and_writes_nothing() {
         let run = typed.b2(line);
         assert!(run.code == Some(4) && run.stderr.contains("an HDF5 file"), "{}", run.all());
     }
-    // A file is bytes where that is requested.
+    // On request, a file is compressed as bytes.
     dir.b2("compress x.h5").ok();
 }
 
 #[test]
-fn what_reads_the_formats_of_others_is_said() {
+fn errors_name_a_program_that_reads_the_format() {
     let dir = Dir::new();
     data(&dir);
     dir.write("x.parquet", b"PAR1 and more PAR1");
@@ -126,7 +127,7 @@ fn a_chunk_beside_the_metadata_of_its_array_has_a_type() {
             assert_eq!(dir.b2(&format!("show {chunk}")).ok().text(), "[0 1 2 3 4 5]\n");
         }
     }
-    // Filters, and types that were given, count for more.
+    // Filters, and given types, win over this check.
     assert!(dir.b2("show --dtype u1 a/0.0").ok().text().contains("0 0 0 1"));
     dir.write("a/.zarray", metadata("[{\"id\": \"delta\"}]"));
     assert!(dir.b2("show a/0.0").stderr.contains("bytes without a type"));
@@ -147,7 +148,7 @@ fn a_folder_becomes_a_store_without_what_is_no_value() {
     for (name, metadata) in [("v2.zarr/.zgroup", "{}"), ("v3.zarr/zarr.json", "{}")] {
         dir.write(&format!("folder/{name}"), metadata);
     }
-    // An archive of others, which is as any file, an empty table, Python objects, and a text.
+    // A zip archive, an empty table, Python objects, and a text.
     dir.write("folder/a.docx", b"PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0")
         .write("folder/b.csv", "")
         .write(
@@ -170,7 +171,7 @@ fn a_folder_becomes_a_store_without_what_is_no_value() {
     }
     let store = b2store::Store::open(dir.path("out.b2z")).unwrap();
     assert!(store.keys().eq(["/a.docx", "/d.txt"]));
-    // Nothing is left.
+    // No output is left.
     for name in ["a.docx", "d.txt"] {
         fs::remove_file(dir.path("folder").join(name)).unwrap();
     }

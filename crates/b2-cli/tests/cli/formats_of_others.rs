@@ -11,7 +11,7 @@ fn share(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../share").join(name)
 }
 
-/// Where `file` is installed, which reads the magic.
+/// The path of the program `file`, which reads the magic.
 #[test]
 fn file_knows_frames_arrays_and_bloscpack_files() {
     for (name, expected) in [

@@ -1,4 +1,4 @@
-//! `b2 extract`, `b2 split` and `b2 join`: bytes as they are.
+//! `b2 extract`, `b2 split` and `b2 join` copy bytes unchanged.
 
 use crate::session::{Dir, snapshot, walk};
 

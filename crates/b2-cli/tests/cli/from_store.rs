@@ -2,7 +2,7 @@
 
 use crate::{session::snapshot, stores::samples};
 
-/// Columns of `table-basic` that NumPy has types for, and no nulls.
+/// Columns of `table-basic` with NumPy types and without nulls.
 const PLAIN: &str = "id,f,s,by,ok,c,t,vb,u,a,u1";
 
 /// All tables among the samples.
@@ -212,7 +212,7 @@ fn a_store_becomes_one_of_another_form() {
 
 #[test]
 fn rows_that_meet_a_condition_become_a_table_of_their_own() {
-    // The expected rows are those that `show` finds, which is compared with python-blosc2.
+    // `show` gives the expected rows; other tests compare it with python-blosc2.
     for (name, condition, columns) in [
         ("table-basic.b2z", "(f>0)|ok", "st,o,d,lv,id,vs"),
         ("tree-with-table.b2z::/g/tab", "id>=0", "id"),

@@ -1,9 +1,9 @@
-//! Common manners of all commands: calls, help, versions, messages.
+//! Behaviour that all commands share: calls, help, versions, messages.
 
 use crate::session::{Dir, Run, snapshot, walk};
 
 #[test]
-fn without_anything_the_help_is_a_usage_error() {
+fn a_call_without_words_prints_the_help_as_an_error() {
     let run = Dir::new().b2("");
     assert_eq!(run.code, Some(2));
     assert_eq!(run.text(), "");
@@ -175,7 +175,7 @@ fn completions_and_pages_are_printed() {
     }
 }
 
-/// The program's answer to the script of a shell.
+/// The program's answer to a completion script.
 fn completed(dir: &Dir, words: &[&str]) -> Vec<String> {
     let mut command = dir.command("--");
     command.args(words).env("B2_COMPLETE", "bash").env("_CLAP_IFS", "\n");

@@ -1,5 +1,5 @@
-//! Input of strangers: nothing of it reaches a terminal as a control character, and a little of it
-//! does not become a lot unasked.
+//! Hostile input: none of it reaches a terminal as a control character, and little data do not
+//! become much by default.
 
 use std::{fs, process::Command};
 
@@ -8,10 +8,10 @@ use blosc_chunk::{CParams, Special};
 
 use crate::session::{Dir, Run, snapshot, walk, zip};
 
-/// Sets the title of a window, colours, and turns the direction of what follows.
+/// Sets a window title and colours, and reverses the direction of the text that follows.
 const EVIL: &str = "\x1b]0;PWNED\x07\u{9b}31m\u{202e}";
 
-/// Checks that a terminal gets no control characters. Line breaks are the program's own.
+/// Asserts that a text has no control characters besides line breaks.
 #[track_caller]
 fn assert_harmless(text: &str) {
     let harmful = |c: char| c.is_control() && c != '\n' || ('\u{202a}'..='\u{202e}').contains(&c);
@@ -38,7 +38,7 @@ fn names_and_values_are_escaped() {
             assert_harmless(core::str::from_utf8(&output.stderr).unwrap());
             let text = String::from_utf8(output.stdout).unwrap();
             if json.is_empty() {
-                // The name of a file in a pipe is what it is, but on one line.
+                // In a pipe the name keeps its bytes, but stays on one line.
                 assert_harmless(&text.replace(EVIL, ""));
             } else {
                 assert_harmless(&text);
@@ -109,7 +109,7 @@ fn items_may_be_wider_than_a_format_string_can_pad() {
     assert!(dir.b2("show s.b2nd").ok().text().ends_with(" b'']\n"));
 }
 
-/// Zeros without end in some hundred bytes.
+/// An array of zeros that a few hundred bytes describe.
 fn bomb(dir: &Dir, nitems: u64) {
     let params = NdParams::new(&[nitems], "u1".parse().unwrap());
     let params = params.chunkshape(&[1 << 24]).blockshape(&[1 << 20]);
@@ -127,7 +127,7 @@ fn many_alike(dir: &Dir) {
 }
 
 #[test]
-fn a_lot_out_of_a_little_is_refused_unasked() {
+fn decompression_bombs_are_refused_by_default() {
     let dir = Dir::new();
     bomb(&dir, 1 << 42);
     for line in [
@@ -151,7 +151,7 @@ fn a_lot_out_of_a_little_is_refused_unasked() {
     dir.write("a", walk(100)).b2("c -q -t 1 a").ok();
     assert_eq!(dir.b2("append a.b2frame bomb.b2nd").code, Some(5));
     assert_eq!(dir.names(), ["a", "a.b2frame", "bomb.b2nd"]);
-    // A command that looks at a part goes on.
+    // A command that reads a part works.
     snapshot!(dir.b2("show bomb.b2nd"), @"
     exit 0
     --- stdout
@@ -159,12 +159,12 @@ fn a_lot_out_of_a_little_is_refused_unasked() {
     --- stderr
     ");
     dir.b2("info bomb.b2nd").ok();
-    // Runs are not decoded to be verified or counted.
+    // `verify` and `stats` do not decode runs.
     dir.b2("verify bomb.b2nd").ok();
     dir.b2("stats bomb.b2nd").ok();
     dir.b2("seal bomb.b2nd").ok();
     dir.b2("verify bomb.b2nd").ok();
-    // But chunks are, however alike and many they are.
+    // Chunks are decoded, even if many are alike.
     many_alike(&dir);
     dir.b2("stats many").ok();
     for line in ["verify many", "seal many", "sum many", "rescue many -o s"] {
@@ -185,7 +185,7 @@ fn a_range_of_an_array_decodes_what_holds_it() {
         let run = dir.b2(&format!("cat --bytes {from}:{to} a.b2nd")).ok();
         assert!(run.stdout == data[from..to], "{from}:{to}");
     }
-    // Damage elsewhere does not matter.
+    // Damage outside of the part does not matter.
     let mut frame = dir.read("a.b2nd");
     let middle = frame.len() / 2;
     frame[middle..middle + 4000].fill(0xff);
@@ -209,11 +209,11 @@ fn a_table_of_millions_of_chunks_is_cut() {
 const LAST_LARGER: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/bloscpack/old_v2_last_larger.blp");
 
-/// Small files that claim much: every command that reads stays within the memory of the system, and
-/// says what is too much.
+/// Small files with large claims: every command stays within the memory limit of the system, and
+/// reports the size.
 #[cfg(target_os = "linux")]
 #[test]
-fn what_claims_much_gets_no_memory() {
+fn false_claims_of_size_get_no_memory() {
     let dir = Dir::new();
     dir.write("t.csv", "id\n1\n").b2("convert -q t.csv t.b2d").ok();
     let (embed, value) = (dir.read("t.b2d/embed.b2e"), dir.read("t.b2d/_cols/id.b2nd"));

@@ -266,7 +266,7 @@ fn older_frames_and_other_formats_are_named() {
     "#);
 }
 
-/// The programs that open it, as `info` says.
+/// The programs that open the file, as `info` reports them.
 fn opens_with(dir: &Dir, name: &str) -> String {
     let run = dir.b2(&format!("info {name}")).ok();
     let line = run.text().lines().find_map(|line| line.strip_prefix("  opens with  "));
@@ -274,7 +274,7 @@ fn opens_with(dir: &Dir, name: &str) -> String {
 }
 
 #[test]
-fn who_opens_a_file_counts_everything_in_it() {
+fn readers_must_open_everything_in_a_file() {
     let dir = Dir::new();
     dir.write("a", walk(5000));
     dir.b2("c -q -t 4 -C lz4 --filter bitshuffle,shuffle a -o a.b2frame").ok();
@@ -303,7 +303,7 @@ fn who_opens_a_file_counts_everything_in_it() {
     }
 }
 
-/// The readers of an object: which open it, and the note of `program`.
+/// The readers that open an object, and the note of `program`.
 fn readers(dir: &Dir, path: &str, program: &str) -> (Vec<String>, String) {
     let document = dir.b2(&format!("compat --json {path}")).ok();
     let document: serde_json::Value = serde_json::from_slice(&document.stdout).unwrap();
@@ -319,7 +319,7 @@ fn readers(dir: &Dir, path: &str, program: &str) -> (Vec<String>, String) {
 }
 
 #[test]
-fn compat_tells_who_opens_what() {
+fn compat_names_the_readers_of_a_file() {
     let dir = Dir::new();
     dir.write("x.i32", vec![7; 4000]);
     dir.b2("c -q -t 4 --filter shuffle,bytedelta -C zstd x.i32 -o new.b2frame").ok();

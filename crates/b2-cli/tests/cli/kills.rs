@@ -1,5 +1,5 @@
-//! `b2` killed at any moment, and looked at while it works: what is replaced is there at all times,
-//! as it was or as it will be.
+//! `b2` is killed at any moment, and its files are read while it works: a replaced file always
+//! exists, in its old or its new state.
 
 use core::time::Duration;
 use std::{
@@ -12,11 +12,11 @@ use blosc_testdata::data::Kind;
 
 use crate::session::{Dir, walk};
 
-/// Runs that are killed, each a little later than the one before.
+/// Number of killed runs, each a little later than the one before.
 const NKILLS: u32 = 24;
 
-/// Runs the command to its end, and then again and again, killed after a growing part of the time
-/// that it took. `check` looks at what each left.
+/// Runs the command to its end, then kills it after growing parts of that time. `check` examines
+/// the files after each kill.
 fn kill_at_all_times(mut command: impl FnMut(u32) -> Command, mut check: impl FnMut(u32)) {
     let start = Instant::now();
     assert!(command(0).status().unwrap().success());
@@ -28,7 +28,7 @@ fn kill_at_all_times(mut command: impl FnMut(u32) -> Command, mut check: impl Fn
         while Instant::now() < end {
             std::thread::yield_now();
         }
-        // It may be done.
+        // The run may have ended.
         let _ = child.kill();
         child.wait().unwrap();
         check(number);
@@ -66,7 +66,7 @@ fn a_directory_that_is_replaced_is_there_at_all_times() {
                 assert!(states.contains(&found), "{target}, kill {n}");
             },
         );
-        // Nobody who looks meanwhile misses it.
+        // A reader in between always finds the directory.
         let mut nlooks = 0_u64;
         for n in 0..4 {
             let mut child = dir.command(&convert(n)).spawn().unwrap();
@@ -82,7 +82,7 @@ fn a_directory_that_is_replaced_is_there_at_all_times() {
     }
 }
 
-/// Outputs of one run take their places together: each is whole, or not there.
+/// Outputs of one run appear together; each is whole or missing.
 #[test]
 fn outputs_that_wait_for_others_are_whole_or_not_there() {
     let dir = Dir::new();
@@ -115,7 +115,7 @@ fn inputs_len(name: &str) -> usize {
     if name == "0" { 2000 } else { 3000 }
 }
 
-/// The header with a metalayer of 3,000 bytes takes several sectors and is never written over.
+/// A header with a metalayer of 3,000 bytes spans sectors, and is never overwritten in place.
 #[cfg(unix)]
 #[test]
 fn a_long_header_is_replaced_as_a_whole() {
@@ -141,7 +141,7 @@ fn a_long_header_is_replaced_as_a_whole() {
     });
 }
 
-/// An append that a signal ends leaves the frame as long as it was, or has made it longer for good.
+/// A signal during an append leaves the frame at its old length, or commits the growth.
 #[cfg(target_os = "linux")]
 #[test]
 fn an_append_that_is_interrupted_takes_its_chunks_back() {
@@ -173,8 +173,7 @@ fn an_append_that_is_interrupted_takes_its_chunks_back() {
     assert!(ncut > 2, "{ncut}");
 }
 
-/// A command that changes files, and what shows the state of each of them: the bytes, or what a
-/// command prints.
+/// A command that changes files, and the state of each file: its bytes, or the output of a command.
 struct Changing {
     command: &'static str,
     shows: &'static [&'static str],
@@ -194,7 +193,7 @@ const CHANGING: &[Changing] = &[
     Changing { command: "recompress -q -C zlib t.bcolz", shows: &["show --csv t.bcolz"] },
     Changing { command: "repack -q d.b2frame", shows: &["d.b2frame"] },
     Changing { command: "repack -q d.sframe", shows: &["cat d.sframe", "meta export d.sframe"] },
-    // The bytes that a killed seal has appended are no part of the frame.
+    // The frame does not count the bytes that a killed seal has appended.
     Changing {
         command: "seal -q plain.b2frame",
         shows: &["verify plain.b2frame", "cat plain.b2frame"],
@@ -231,14 +230,14 @@ const CHANGING: &[Changing] = &[
     Changing { command: "plot -qf a.b2nd -o new.svg", shows: &["new.svg"] },
 ];
 
-/// Commands that change how the content is stored, which the commands that show it do not tell.
+/// Commands that change the storage of the content only, which the other states do not show.
 const SAME_CONTENT: [&str; 2] = ["repack -q d.sframe", "recompress -q -C zlib t.bcolz"];
 
 /// Runs of a command that are killed.
 const NKILLS_EACH: u32 = 5;
 
-/// Every command that changes files, killed: each file is there as it was or as it will be, none is
-/// lost with `--rm`, and the same command then does its work.
+/// Kills every command that changes files. Each file is in its old or new state, `--rm` loses none,
+/// and the same command then succeeds.
 #[cfg(unix)]
 #[test]
 fn every_command_leaves_files_as_they_were_or_will_be() {
@@ -249,7 +248,7 @@ fn every_command_leaves_files_as_they_were_or_will_be() {
         copy_all(&made.path(""), &dir.path(""));
         let old = states(&dir, changing);
         let start = Instant::now();
-        // Rescue says that the data were damaged.
+        // `rescue` reports the damage of its input by its code.
         let code = Some(i32::from(changing.command.starts_with("rescue")));
         let run = dir.b2(changing.command);
         assert_eq!(run.code, code, "{}: {}", changing.command, run.stderr);
@@ -261,7 +260,7 @@ fn every_command_leaves_files_as_they_were_or_will_be() {
             copy_all(&made.path(""), &dir.path(""));
             let mut child = dir.command(changing.command).stderr(Stdio::null()).spawn().unwrap();
             std::thread::sleep(whole * (2 * number + 1) / (2 * NKILLS_EACH));
-            // It may be done.
+            // The run may have ended.
             let _ = child.kill();
             child.wait().unwrap();
             let found = states(&dir, changing);
@@ -281,7 +280,7 @@ fn every_command_leaves_files_as_they_were_or_will_be() {
     CHANGING.iter().for_each(kill);
 }
 
-/// Files of all formats, small, with dead bytes where there can be some.
+/// Small files of all formats, with dead bytes if possible.
 fn make_files(dir: &Dir) {
     dir.write("x", walk(1500)).write("y", walk(2500));
     dir.write("t.csv", "id,name\n1,one\n2,two\n").write("more.csv", "id,name\n3,six\n");

@@ -1,4 +1,5 @@
-//! Codecs and filters that lose data: requested, fitting, measured, and never applied twice.
+//! Lossy codecs and filters: only on request, for fitting types, with a measured loss, and never
+//! applied twice.
 
 use crate::session::{Dir, snapshot};
 

@@ -1,9 +1,8 @@
 //! The sessions of the README and of `docs/cli.md`, `guide.md` and `recipes.md`, run and compared line by line.
 //!
-//! A block marked `console` holds commands behind `$ ` and what they print; one marked
-//! `console parquet` is run in builds with that feature. All run one after the other in one
-//! directory. With `B2_UPDATE_MANUAL=1` the file is rewritten with what is printed
-//! now.
+//! A block marked `console` holds commands after `$ ` and their output; one marked `console
+//! parquet` runs in builds with that feature. All blocks run in order in one directory.
+//! `B2_UPDATE_MANUAL=1` writes the current output into the file.
 
 use core::fmt::Write as _;
 use std::{
@@ -61,7 +60,7 @@ fn check(document: &str) {
     assert_eq!(now.lines().count(), text.lines().count());
 }
 
-/// The text, with what the commands print now.
+/// The text with the current output of its commands.
 fn replayed(text: &str, dir: &Dir) -> String {
     let mut now = String::new();
     let mut in_session = false;
@@ -95,7 +94,7 @@ fn shell(command: &str, dir: &Dir) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The answer of `file` with our descriptions of formats; those without a magic stay `data`.
+/// The answer of `file` with our descriptions of formats; formats without a magic stay `data`.
 #[test]
 fn file_knows_the_formats() {
     let dir = crate::samples::make();

@@ -1,8 +1,8 @@
 //! `convert` from each format to each: arrays of every type, and tables with columns of every type.
 //!
-//! For each pair one run converts all samples. What comes out is read back: its values are those of
-//! the input, and the run has said what is lost, or it has refused and said why. The snapshots have
-//! all of that, one line for each outcome. Parquet is for builds that have it.
+//! One run converts all samples for each pair. The output is read back: it has the values of the
+//! input and the run has named all losses, or the run has refused with a reason. The snapshots hold
+//! one line for each outcome. Parquet needs a build with the feature.
 
 use core::fmt::Write as _;
 use std::{collections::BTreeMap, fs};
@@ -11,19 +11,19 @@ use serde_json::Value;
 
 use crate::session::Dir;
 
-/// The formats that are written.
+/// The output formats.
 const TO: [&str; 12] = [
     "raw", "npy", "csv", "b2frame", "sframe", "b2nd", "blp", "chunk", "carray", "ctable", "b2z",
     "b2d",
 ];
 
-/// Columns that stores keep in another form, so that each has a table of its own.
+/// Columns that stores change, each in a table of its own.
 const APART: [&str; 5] = ["f2", "be_i4", "be_f8", "V7", "m8ms"];
 
 /// A sample: name, type, bytes.
 type Sample = (String, String, Vec<u8>);
 
-/// Items of each type, a table of all but some of them, and tables of one of the others each.
+/// Arrays of each type, a table of most of them, and a table for each of the others.
 fn arrays() -> Vec<Sample> {
     let all = items();
     let own = |(name, descr, items): &(&str, &str, Vec<u8>)| {
@@ -48,7 +48,7 @@ fn arrays() -> Vec<Sample> {
     all.iter().map(own).chain(single).chain([table]).collect()
 }
 
-/// Items of each type, as NumPy keeps them.
+/// Items of each type, in NumPy's form.
 fn items() -> Vec<(&'static str, &'static str, Vec<u8>)> {
     let floats = [0.0, -0.0, 1.5, -2.25, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e-3];
     let f8: Vec<u8> = floats.iter().flat_map(|x| x.to_le_bytes()).collect();
@@ -156,14 +156,14 @@ fn stem(path: &str) -> String {
     path.rsplit('/').next().unwrap().split('.').next().unwrap().to_owned()
 }
 
-/// The file in a folder that was made of another one.
+/// The output in a folder that was made of a file.
 fn made_of(dir: &Dir, folder: &str, file: &str) -> String {
     let files = fs::read_dir(dir.path(folder)).unwrap();
     let mut names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
     format!("{folder}/{}", names.find(|name| stem(name) == stem(file)).unwrap())
 }
 
-/// A value of each sample, by its name.
+/// Values by the names of samples.
 type Map = BTreeMap<String, String>;
 
 /// The sums of the contents of files, which do not depend on the format.
@@ -177,8 +177,8 @@ fn sums(dir: &Dir, files: &[String]) -> Map {
     documents.iter().map(|one| (stem(&text(one, "path")), text(one, "sum"))).collect()
 }
 
-/// The text of values. In a store NaT is a null, of which text has nothing, and a span of time is a
-/// number, of which the unit is told as left out.
+/// The text of values. In a store NaT is null, which has no text, and a duration is a number
+/// without its unit, which is reported as lost.
 fn text_of(dir: &Dir, file: &str) -> String {
     let text = fs::read_to_string(dir.path(file)).unwrap();
     let not_a_time = i64::MIN.to_string();
@@ -196,12 +196,12 @@ fn texts(dir: &Dir, files: &[String]) -> Map {
     files.iter().map(|file| (stem(file), read(&made_of(dir, "text", file)))).collect()
 }
 
-/// The content of the samples: the sums of their items, and their values as text.
+/// The content of the samples: sums of their items, and text of their values.
 struct Known {
     sums: Map,
     texts: Map,
-    /// The sums of what became `.npy` files of the format that is tried: text and stores have
-    /// other types for some values, whose bytes files without types hold then.
+    /// Sums after a way through `.npy` files of the tried format. Text and stores change some
+    /// types, and files without types then hold the new bytes.
     npys: Map,
 }
 
@@ -211,7 +211,7 @@ impl Known {
     }
 }
 
-/// The outcome for each sample on the way from the files of one format to another.
+/// The outcome for each sample between two formats.
 fn outcomes(dir: &Dir, files: &[String], to: &str, known: &Known) -> Map {
     let mut outcomes = Map::new();
     if files.is_empty() {
@@ -261,7 +261,7 @@ fn outcomes(dir: &Dir, files: &[String], to: &str, known: &Known) -> Map {
     outcomes
 }
 
-/// One line for each outcome of a pair, with the samples that had it.
+/// One line for each outcome of a pair, with its samples.
 fn summary(from: &str, to: &str, outcomes: &Map) -> String {
     let mut by: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for (name, outcome) in outcomes {
@@ -276,7 +276,7 @@ fn summary(from: &str, to: &str, outcomes: &Map) -> String {
     text
 }
 
-/// From one format, whose files are made of the `.npy` files, to all.
+/// Converts from one format, made of the `.npy` files, to all formats.
 fn matrix(from: &str) {
     let (dir, names) = samples();
     let npys: Vec<String> = names.iter().map(|name| format!("npy/{name}.npy")).collect();
@@ -295,7 +295,7 @@ fn matrix(from: &str) {
         let made = npys.iter().filter(|(_, outcome)| !outcome.starts_with("refused"));
         let made = made.map(|(name, _)| made_of(&dir, "out/npy", name)).collect::<Vec<_>>();
         known.npys = sums(&dir, &made);
-        // It is made again below.
+        // The conversion below makes it again.
         drop(fs::remove_dir_all(dir.path("out/npy")));
     }
     let mut text = String::new();
@@ -363,8 +363,8 @@ fn from_directory_stores() {
     matrix("b2d");
 }
 
-/// Inputs without a type get it by `--dtype`: raw data, frames, chunks. Of text it makes the bytes
-/// that the values had.
+/// `--dtype` gives a type to inputs without one: raw data, frames, chunks. From text it restores
+/// the bytes of the values.
 #[test]
 fn given_types_bring_the_items_back() {
     let (dir, names) = samples();
@@ -376,7 +376,7 @@ fn given_types_bring_the_items_back() {
         let line = format!("convert -qf --no-sync --format {from} --output-dir given");
         dir.b2(&format!("{line} {}", npys.join(" "))).ok();
         for (name, sum) in &known.sums {
-            // A scalar is an array of no dimension, which --shape has no word for.
+            // --shape cannot express a scalar, an array without dimensions.
             let dtype = types.get(name).map_or("<f8", String::as_str);
             let options = match (from, name.as_str()) {
                 (_, "scalar") => continue,

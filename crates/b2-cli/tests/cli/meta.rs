@@ -1,4 +1,4 @@
-//! `b2 meta`: metadata are shown, changed in place, and taken from one file to another.
+//! `b2 meta`: shows metadata, changes them in place, and copies them between files.
 
 use std::{fs, process::Command};
 
@@ -25,7 +25,7 @@ fn document(run: &Run) -> Value {
     serde_json::from_slice(&run.stdout).unwrap()
 }
 
-/// The output of `get --json` but for schema and path.
+/// The output of `get --json` without schema and path.
 fn metadata(dir: &Dir, name: &str) -> Value {
     let mut document = document(&dir.b2(&format!("meta get --json {name}")).ok());
     document.as_object_mut().unwrap().retain(|key, _| !matches!(key.as_str(), "schema" | "path"));
@@ -55,7 +55,7 @@ fn metalayers_are_shown_set_and_removed() {
     {"schema":"b2.meta/1","path":"x.b2frame","vlmetalayers":{"note":"hi"}}
     --- stderr
     "#);
-    // In the same place, in a longer header, and in the trailer.
+    // The change stays in place, needs a longer header, or goes into the trailer.
     dir.b2("meta set x.b2frame kind=emod").ok();
     snapshot!(dir.b2("meta set -v x.b2frame kind=demonstration new=[1,{\"a\":null}]"), @r"
     exit 0
@@ -167,7 +167,7 @@ fn bloscpack_metadata_stay_in_place_while_they_fit() {
     --- stderr
     "#);
     assert_eq!(dir.read("m.blp").len(), len);
-    // Without room, and where there were none, the file is written anew.
+    // Without room, or without old metadata, the file is written again.
     let long: String =
         (0..9000u32).map(|n| char::from(b'a' + (n.wrapping_mul(n) % 26) as u8)).collect();
     dir.write("long.json", json!({"metadata": {"long": long}}).to_string());
@@ -219,7 +219,7 @@ fn documents_go_from_one_file_to_another() {
         metadata(&dir, "a.b2nd"),
         json!({"metalayers": {"kind": "demo"}, "vlmetalayers": {}})
     );
-    // In a Bloscpack file they have names and no kinds.
+    // In a Bloscpack file metadata have names but no kinds.
     dir.b2("meta import m.blp y.json").ok();
     assert_eq!(metadata(&dir, "m.blp"), json!({"metadata": {"kind": "demo", "note": "hi"}}));
     dir.b2("meta export m.blp -o z.json").ok();

@@ -1,4 +1,4 @@
-//! Metalayers given on the command line, and progress told to programs.
+//! Metalayers on the command line, and progress for programs.
 
 use crate::session::{Dir, snapshot, walk};
 

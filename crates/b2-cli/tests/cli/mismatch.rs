@@ -1,7 +1,7 @@
-//! Damage that a checksum tells: nothing reads it as sound data, and nothing makes it sound.
+//! Damage that a checksum shows: no command takes the data for sound, or gives them a new seal.
 //!
-//! A bit of the data is flipped in each container that has checksums. It decodes all the same, to
-//! wrong data. Each command that reads it then says so and leaves everything as it is.
+//! A bit of the data is flipped in each container with checksums. The data still decode, to wrong
+//! values. Each command that reads them reports that, and changes nothing.
 
 use std::{
     fs,
@@ -10,8 +10,8 @@ use std::{
 
 use crate::{matrix::npy, session::Dir};
 
-/// A container, the commands that make it of `a.npy` or of the table `t.npy`, and what `append`
-/// takes.
+/// A container, the commands that make it of `a.npy` or of the table `t.npy`, and the input for
+/// `append`.
 const CONTAINERS: [(&str, &[&str]); 17] = [
     ("x.b2frame", &["c a.raw -t 8 -z 16K -o x.b2frame"]),
     ("s.b2frame", &["c a.raw -t 8 -z 16K --checksum chunks -o s.b2frame"]),
@@ -38,7 +38,7 @@ const CONTAINERS: [(&str, &[&str]); 17] = [
     ("column.b2z", &["convert a.npy column.b2z::/g/x"]),
 ];
 
-/// Commands that read all of a container `@`, and what they must not write.
+/// Commands that read all of a container `@`.
 const READING: [&str; 14] = [
     "cat @",
     "d @ -o out",
@@ -63,7 +63,7 @@ const CHANGING: [&str; 4] =
 /// Damages a container, and returns its files.
 type Damage = fn(&Dir, &str) -> Vec<(PathBuf, Vec<u8>)>;
 
-/// Noise, which every format stores as it is.
+/// Noise, which every format stores uncompressed.
 fn noise() -> Vec<u8> {
     let mut random = blosc_testdata::data::XorShift32::new(7);
     (0..16_384).flat_map(|_| random.next_u32().to_le_bytes()).collect()
@@ -88,7 +88,7 @@ fn tree(path: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     entries.iter().flat_map(|entry| tree(entry)).collect()
 }
 
-/// Makes a container what it was.
+/// Restores the files of a container.
 fn restore(container: &Path, files: &[(PathBuf, Vec<u8>)]) {
     if container.is_dir() {
         fs::remove_dir_all(container).unwrap();
@@ -99,8 +99,8 @@ fn restore(container: &Path, files: &[(PathBuf, Vec<u8>)]) {
     }
 }
 
-/// Flips a bit of some data that the container stores as they are: items, or in a table the bytes
-/// of one place of the items of a column.
+/// Flips a bit of data that the container stores uncompressed: of the items, or in a table the same
+/// bytes of the items of a column.
 fn damage(dir: &Dir, name: &str) -> Vec<(PathBuf, Vec<u8>)> {
     let noise = noise();
     let plane = |row: usize| noise[16 * row + 3..].iter().step_by(16).take(8).copied().collect();
@@ -122,7 +122,7 @@ fn damage(dir: &Dir, name: &str) -> Vec<(PathBuf, Vec<u8>)> {
     panic!("{name} does not hold the data as they are");
 }
 
-/// Makes the items of arrays of bcolz those of another type.
+/// Changes the type in the metadata of bcolz arrays.
 fn damage_types(dir: &Dir, name: &str) -> Vec<(PathBuf, Vec<u8>)> {
     for (path, bytes) in tree(&dir.path(name)) {
         if path.ends_with("meta/storage") {
@@ -151,7 +151,7 @@ fn no_command_takes_damaged_data_for_sound() {
         for command in READING {
             let line = command.replace('@', name);
             let run = dir.b2(&line);
-            // A format may be refused for another reason.
+            // A command may refuse the format for another reason.
             let is_refused = matches!(run.code, Some(1 | 2 | 4));
             if !is_refused || dir.names() != before || tree(&dir.path(name)) != damaged {
                 wrong += &format!("{line}: {:?} {}\n", run.code, run.stderr);
@@ -176,7 +176,7 @@ fn no_command_takes_damaged_data_for_sound() {
 }
 
 #[test]
-fn what_is_read_all_the_same_gets_no_new_seal() {
+fn damaged_data_get_no_new_seal() {
     let mut wrong = String::new();
     for (name, make) in CONTAINERS {
         let dir = inputs();
@@ -188,7 +188,8 @@ fn what_is_read_all_the_same_gets_no_new_seal() {
             let run = dir.b2(&line);
             let is_changed = matches!(run.code, Some(0 | 4));
             let verified = dir.b2(&format!("verify {output}"));
-            // An archive has a sum of each member, whatever is in it: the warning has told.
+            // An archive has a checksum of each member, also of damaged data: the warning was
+            // enough.
             let is_archive = name.starts_with("table") || command.ends_with("out.b2z");
             let is_sealed = verified.text().contains("checked)") && !is_archive;
             if is_changed

@@ -1,4 +1,4 @@
-//! Names on the command line: which are inputs, which is the output, what its name says.
+//! Names on the command line: inputs, the output, and the meaning of the output's name.
 
 use crate::session::{Dir, Run, snapshot, walk};
 
@@ -82,7 +82,7 @@ fn name_of_the_output_is_not_that_of_another_format() {
     hint: use `b2 convert`, another name, or --format raw
     ");
     assert_eq!(dir.b2("d x.i32.b2frame -o q.b2nd").code, Some(2));
-    // A file that was called so before, or is such a file, gets the name.
+    // A file gets its old name back, and one that is such a file may have it.
     dir.write("t.csv", "a,b\n1,2\n").b2("c -q t.csv").ok();
     dir.b2("d -q t.csv.b2frame -o back.csv").ok();
     dir.b2("c -q -t 1 a.npy -o bytes.b2frame").ok();
@@ -184,7 +184,7 @@ fn a_column_keeps_its_name_as_text() {
 }
 
 #[test]
-fn what_makes_a_file_an_array_is_not_for_change() {
+fn the_description_of_an_array_cannot_be_changed() {
     let dir = arrays(&["a.npy"]);
     dir.b2("c -q --format blp a.npy").ok();
     for line in ["meta set a.npy.blp dtype=x", "meta del a.npy.blp shape"] {
@@ -219,7 +219,7 @@ fn folders_are_mirrored_below_the_output_directory() {
     assert!(dir.read("back/b/deep/x") == walk(10));
     dir.b2("convert -q --format blp -r out --output-dir blps").ok();
     assert!(dir.path("blps/a/x.blp").is_file());
-    // Files that are named have no folder to keep.
+    // Named files, unlike walked ones, lose their folders.
     snapshot!(dir.b2("c -q -t 4 tree/x tree/a/x --output-dir flat"), @r"
     exit 2
     --- stdout
@@ -251,7 +251,7 @@ fn names_that_are_no_text_stay_usable() {
     dir.write("w.i32", walk(1000)).b2("c -q -z 1K w.i32").ok();
     let name = b"na\xffme.b2frame";
     let path = dir.path(OsStr::from_bytes(name));
-    // Some systems have no such names.
+    // Some systems refuse such names.
     if std::fs::write(&path, dir.read("w.i32.b2frame")).is_err() {
         return;
     }
@@ -259,7 +259,7 @@ fn names_that_are_no_text_stay_usable() {
         let mut command = dir.command(line);
         Run::of(command.arg(OsStr::from_bytes(name)).output().unwrap())
     };
-    // In a pipe a line has the bytes of the name, as those of other programs have.
+    // In a pipe a line holds the bytes of the name, as in other programs.
     for line in ["verify", "list", "sum"] {
         let out = run(line).ok().stdout;
         assert!(out.windows(name.len()).any(|part| part == name), "{line}");
@@ -274,7 +274,7 @@ fn names_that_are_no_text_stay_usable() {
     let run = run("verify");
     assert_eq!(run.code, Some(1));
     assert!(run.stdout.starts_with(b"na\xffme.b2frame: DAMAGED"));
-    // A shell takes this as the same name.
+    // A shell reads this as the same name.
     assert!(run.stderr.contains(r"`b2 rescue $'na\xffme.b2frame' -o NEW`"), "{}", run.stderr);
     assert!(run.stderr.contains(r"b2: na\xffme.b2frame: cut off"), "{}", run.stderr);
 }

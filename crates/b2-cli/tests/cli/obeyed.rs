@@ -1,8 +1,8 @@
-//! Each option is obeyed or refused, and each loss is named: one table for each kind of slip.
+//! Options are obeyed or refused, and losses are named: one table for each kind of mistake.
 
 use crate::session::Dir;
 
-/// `a.npy` and `a.i32` of 24 items in 4 rows, and `t.csv` of 3 rows.
+/// `a.npy` and `a.i32` with 24 items in 4 rows, and `t.csv` with 3 rows.
 fn dir() -> Dir {
     let dir = Dir::new();
     let items: Vec<u8> = (0..24_i32).flat_map(i32::to_le_bytes).collect();
@@ -11,7 +11,7 @@ fn dir() -> Dir {
     dir
 }
 
-/// Runs each line on a new copy of the same files: its exit code, and a part of what it says.
+/// Runs each line on a fresh copy of the files, and checks its exit code and a part of its output.
 fn check(made: &[&str], lines: &[(&str, i32, &str)]) {
     for (line, code, said) in lines {
         let dir = dir();
@@ -101,7 +101,7 @@ fn a_fill_that_is_no_item_is_refused_or_told() {
     assert!(dir.b2("show --csv --no-check r.bcolz").ok().text().contains("7,7,7,7,7,7"));
     let mut store = dir.read("a.b2z");
     let key = store.windows(4).rposition(|part| part == [12, 0, 0, 0]).unwrap();
-    // The header of the second chunk, which holds its data as they are.
+    // The header of the second chunk, which stores its data uncompressed.
     store[key - 32] = 0x7f;
     dir.write("a.b2z", store);
     let said = "filled with zeros, since the fill is no item of it: chunk";
@@ -140,7 +140,7 @@ fn columns_without_a_place_are_named_and_the_others_are_kept() {
     let line = "convert -f --where id<2 --columns id,li lists.b2z x.npy";
     assert_eq!(dir.b2(line).code, Some(4));
     assert_eq!(dir.b2("show --csv x.npy").ok().text(), "id\n0\n");
-    // A dictionary is kept as it is, and nothing else is told.
+    // A dictionary is kept, and no loss is reported.
     let run = dir.b2("convert --strict lists.b2z -o kept.b2z::/t").ok();
     assert!(!run.stderr.contains("no room"), "{}", run.stderr);
 }

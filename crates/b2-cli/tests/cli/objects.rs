@@ -1,4 +1,4 @@
-//! Frames that hold objects of Python, or only say how to get data: named, never taken for items.
+//! Frames of Python objects or of recipes for data: they are named, and never read as items.
 
 use std::fs;
 

@@ -2,7 +2,7 @@
 
 use crate::session::{Dir, snapshot};
 
-/// A rising line with a gap and an infinity, and a table of two dimensions.
+/// A rising line with a gap and an infinity, and an array of two dimensions.
 fn drawn() -> Dir {
     let dir = Dir::new();
     let mut values: Vec<f64> = (0..40).map(|n| f64::from(n * n)).collect();
@@ -105,7 +105,7 @@ fn histograms_take_all_dimensions() {
 }
 
 #[test]
-fn programs_get_what_a_picture_has() {
+fn json_holds_the_values_of_a_picture() {
     let dir = drawn();
     snapshot!(dir.b2("plot --json --size 21x9 --slice 5 m.b2nd"), @r#"
     exit 0
@@ -143,7 +143,7 @@ fn pictures_are_files_of_their_formats() {
     m.b2nd -> m.png   heat map of 10 x 20 items
     ");
     assert!(dir.read("m.png").starts_with(b"\x89PNG\r\n\x1a\n"));
-    // Nothing is overwritten unasked, and a name has to say what is meant.
+    // Nothing is overwritten by default, and the name must tell the format.
     snapshot!(dir.b2("plot m.b2nd -o m.png"), @r"
     exit 3
     --- stdout
@@ -191,7 +191,7 @@ fn every_format_has_the_same_picture() {
         dir.b2(&format!("convert -q m.b2nd -o {output}")).ok();
         assert_eq!(data(&format!("plot --json {output}")), expected, "{output}");
     }
-    // Without a shape they are a line, one item after the other.
+    // Without a shape, items form one line.
     let line = data("plot --json --size 100x9 --dtype u2 m");
     dir.b2("convert -q m.b2nd -o m.chunk").ok();
     assert_eq!(data("plot --json --size 100x9 --dtype u2 m.chunk"), line);
@@ -255,7 +255,7 @@ fn columns_are_lines() {
 }
 
 #[test]
-fn what_cannot_be_drawn_is_told() {
+fn data_that_cannot_be_drawn_is_an_error() {
     let dir = drawn();
     snapshot!(dir.b2("plot --slice 0,0 m.b2nd"), @r"
     exit 2
@@ -300,7 +300,7 @@ fn what_cannot_be_drawn_is_told() {
     b2: three.b2nd: the slice has 3 dimensions, and a picture has one or two
     hint: choose one position of the others, as in --slice 0,:,: for an array of three dimensions
     ");
-    // The first position of the dimensions that are too many.
+    // Surplus dimensions are drawn at their first position.
     let first = dir.b2("plot --json three.b2nd").ok();
     assert!(first.text().contains("\"shape\":[2,100]"));
     for name in ["m.b2nd", "l.b2nd"] {
@@ -315,7 +315,7 @@ fn what_cannot_be_drawn_is_told() {
 #[test]
 fn sizes_of_strangers_take_no_memory() {
     let dir = Dir::new();
-    // 8 EiB of zeros, as a header says.
+    // A header that claims 8 EiB of zeros.
     let header = "{'descr': '<f8', 'fortran_order': False, 'shape': (1152921504606846975,), }";
     let mut npy = b"\x93NUMPY\x01\x00".to_vec();
     npy.extend(118u16.to_le_bytes());
@@ -344,7 +344,7 @@ fn labels_have_no_control_characters() {
 }
 
 #[test]
-fn ticks_are_no_wrong_numbers() {
+fn ticks_show_the_right_numbers() {
     let dir = Dir::new();
     for (name, dtype, items, wanted) in [
         ("big", "f8", [123_456_789.0, 123_456_789.5], &["123456789 ┤", "+0.2 ┤", "+0.4 ┤"][..]),

@@ -1,4 +1,4 @@
-//! `cat` and `decompress` on frames that other programs wrote, and on parts of them.
+//! `cat` and `decompress` on frames of other programs, and on parts of them.
 
 use blosc_testdata::{
     fixture::{Format, Manifest, path},
@@ -12,7 +12,7 @@ fn every_fixture_gives_its_content() {
     let dir = Dir::new();
     let manifest = Manifest::load().unwrap();
     let mut nfiles = 0;
-    // Of arrays, the digest is that of the padded chunks.
+    // The digest of an array includes the padding of its chunks.
     for fixture in
         manifest.list_format(Format::Cframe).filter(|fixture| !fixture.file.ends_with(".b2nd"))
     {
@@ -173,7 +173,7 @@ fn limits_stop_before_anything_is_written() {
         for option in ["--max-output 900K", "--max-ratio 100"] {
             let run = dir.b2(&format!("{option} {command}"));
             assert_eq!(run.code, Some(5), "{command}");
-            // The option that is named is enough.
+            // The option that the hint names is enough.
             let (_, hint) = run.stderr.split_once("--max-").unwrap();
             let named = hint.strip_suffix(" allows it\n").unwrap();
             dir.b2(&format!("--max-{named} {command}")).ok();

@@ -1,8 +1,8 @@
-//! `b2 recompress`: another codec, the same object.
+//! `b2 recompress`: the same object with another codec.
 
 use crate::session::{Dir, snapshot, walk};
 
-/// An array with metadata, and every format of it.
+/// An array with metadata in every format.
 fn formats() -> (Dir, Vec<&'static str>) {
     let dir = Dir::new();
     dir.write("w", walk(60_000));
@@ -50,7 +50,7 @@ fn metadata_and_shape_stay() {
 }
 
 #[test]
-fn what_is_refused_stays_as_it_is() {
+fn refused_objects_stay_unchanged() {
     let (dir, _) = formats();
     snapshot!(dir.b2("recompress w.b2nd"), @"
     exit 2

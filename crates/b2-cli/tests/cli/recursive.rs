@@ -1,4 +1,5 @@
-//! `-r`: what is taken of a folder, what is left out and told, and a tree that comes back.
+//! `-r`: the files that are taken, those that are left out and reported, and a tree that comes
+//! back.
 
 use std::fs;
 
@@ -7,12 +8,12 @@ use crate::{
     session::{self, Dir, snapshot},
 };
 
-/// A document, which is a zip archive.
+/// A zip archive, as documents are.
 fn zip() -> Vec<u8> {
     session::zip(&[("word/document.xml", b"<w:document/>")])
 }
 
-/// A folder `t` with a document and one of each thing that is left out of it.
+/// A folder `t` with a document, and one of each kind of entry that is left out.
 #[cfg(unix)]
 fn mixed() -> Dir {
     let dir = Dir::new();
@@ -27,7 +28,7 @@ fn mixed() -> Dir {
 
 #[cfg(unix)]
 #[test]
-fn what_is_left_out_is_counted_and_named() {
+fn entries_left_out_are_counted_and_named() {
     let dir = mixed();
     snapshot!(dir.b2("c -r t --output-dir a"), @r#"
     exit 0
@@ -65,7 +66,7 @@ fn what_is_left_out_is_counted_and_named() {
     --- stderr
     b2: c: copied along: 2 copied along by compress, 1 symbolic link, 1 empty folder
     "#);
-    // Beside its inputs nothing is missing.
+    // Outputs beside the inputs lack nothing.
     let beside = dir.b2("c -r t").ok();
     assert!(!beside.stderr.contains("empty folder"), "{}", beside.stderr);
     let quiet = dir.b2("c -f -q -r t").ok();
@@ -129,7 +130,7 @@ fn a_run_that_takes_nothing_fails() {
 }
 
 #[test]
-fn what_lost_its_beginning_or_its_end_is_damaged() {
+fn files_without_a_beginning_or_an_end_are_damaged() {
     let dir = Dir::new();
     fs::create_dir(dir.path("archive")).unwrap();
     dir.write("x", session::walk(1000));
@@ -165,7 +166,7 @@ fn a_zip_is_a_store_only_if_it_has_the_member_of_one() {
         assert_eq!(run.code, Some(if command == "stats" { 0 } else { 4 }), "{command}");
         assert!(!run.stderr.contains("store"), "{command}: {}", run.stderr);
     }
-    // By content: a store of any name, also one that is cut, and what is only called like a store.
+    // The content decides: a store of any name, even a cut one, and files only named like a store.
     let archive = dir.read("x.b2z");
     dir.write("store.zip", &archive).write("cut.zip", &archive[..archive.len() / 2]);
     for (name, from) in [("frame.b2z", "x.b2frame"), ("blp.b2e", "x.blp"), ("npy.b2z", "x.npy")] {
@@ -230,7 +231,7 @@ fn a_folder_that_becomes_a_store_is_told_what_is_missing() {
     }
     dir.b2("unpack -q p.b2z -o v.b2d").ok();
     assert_eq!(dir.read("v.b2d/README"), b"not a value");
-    // Of a table only the table is converted.
+    // In a folder with a table, only the table is converted.
     dir.write("r.csv", "a,b\n1,2\n").b2("convert -q r.csv r.b2d").ok();
     dir.write("r.b2d/README", "not a value");
     let run = dir.b2("convert r.b2d r.b2z");
@@ -248,7 +249,7 @@ fn a_folder_that_becomes_a_store_is_told_what_is_missing() {
     "#);
 }
 
-/// A tree of more than 200 things of all kinds comes back from `compress -r` and `decompress -r`.
+/// A tree of over 200 entries of all kinds comes back from `compress -r` and `decompress -r`.
 #[cfg(unix)]
 mod tree {
     use core::time::Duration;
@@ -297,7 +298,7 @@ mod tree {
         OsString::from_vec(bytes.to_vec())
     }
 
-    /// Gives every file and folder a mode and a time of its own, the deepest first.
+    /// Gives every entry a mode and a time of its own, the deepest first.
     fn mark(root: &Path) {
         let mut paths: Vec<_> = all(root).into_iter().rev().collect();
         paths.retain(|(_, (kind, ..))| kind != "link");
@@ -361,7 +362,7 @@ mod tree {
     }
 
     #[test]
-    fn it_comes_back_with_names_bytes_modes_and_times() {
+    fn a_tree_comes_back_with_names_bytes_modes_and_times() {
         let dir = make();
         let before = all(&dir.path("t"));
         assert!(before.len() > 200, "{}", before.len());

@@ -1,4 +1,5 @@
-//! The kept properties of the input: its mode and owner, and itself unless everything comes back.
+//! Properties of the input that are kept: mode, owner, and the file itself if its content would not
+//! come back.
 
 #[cfg(unix)]
 use std::os::unix::fs::PermissionsExt as _;
@@ -16,7 +17,7 @@ fn npy(descr: &str, order: &str, shape: &str, data: &[u8]) -> Vec<u8> {
     npy
 }
 
-/// Asserts that the input was kept for this reason.
+/// Asserts that a run kept the input for this reason.
 #[track_caller]
 fn kept(dir: &Dir, run: &Run, input: &str, reason: &str) {
     assert_eq!(run.code, Some(1), "{}", run.stderr);
@@ -42,7 +43,7 @@ fn text_that_has_lost_something_does_not_replace_its_source() {
         let run = dir.b2(&format!("convert --rm {name}.npy {name}.csv"));
         kept(&dir, &run, &format!("{name}.npy"), "the shape and type of the array");
     }
-    // Integers of 8 bytes come back as what they were.
+    // Integers of 8 bytes come back unchanged.
     let mut rows = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
     rows.extend(b"{'descr': [('n', '<i8')], 'fortran_order': False, 'shape': (2,), }");
     rows.resize(127, b' ');
@@ -81,7 +82,7 @@ fn mode(dir: &Dir, name: &str) -> u32 {
 
 #[cfg(unix)]
 #[test]
-fn what_comes_of_a_private_file_is_private() {
+fn outputs_of_private_files_are_private() {
     let dir = Dir::new();
     dir.write("s.npy", npy("|u1", "False", "24,", &[7; 24]));
     let private = |name: &str, mode: u32| {
@@ -122,7 +123,7 @@ fn root_gives_the_output_to_the_owner_of_the_input() {
     use std::os::unix::fs::{MetadataExt, chown};
     let dir = Dir::new();
     dir.write("a.f32", walk(100));
-    // Nobody else may give files away.
+    // Only root may give files away.
     if chown(dir.path("a.f32"), Some(12_345), Some(54_321)).is_err() {
         return;
     }

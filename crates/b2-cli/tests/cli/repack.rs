@@ -1,4 +1,4 @@
-//! `b2 repack`: the bytes that nothing refers to go, the data stay.
+//! `b2 repack`: removes bytes that nothing refers to, and keeps the data.
 
 use crate::session::{Dir, Run, snapshot, walk};
 
@@ -107,7 +107,7 @@ fn bcolz_and_bloscpack_lose_what_interrupted_changes_left() {
     }
     assert_eq!([dir.b2("sum t.bcolz").ok().stdout, dir.b2("sum a.blp").ok().stdout], sums);
     assert!(dir.read("a.blp") == blp);
-    // Another file after the first one is no waste.
+    // A file that follows the first is not waste.
     for after in [&blp[..], b"\x93NUMPY\x01\x00", b"PK\x03\x04more"] {
         dir.write("two.blp", [&blp[..], after].concat());
         assert_eq!(dir.b2("repack two.blp").code, Some(2));
@@ -115,14 +115,14 @@ fn bcolz_and_bloscpack_lose_what_interrupted_changes_left() {
     }
 }
 
-/// A change that leaves many dead bytes says so, and a repack frees them.
+/// A change that leaves many dead bytes reports them, and a repack frees them.
 #[test]
 fn changes_that_leave_dead_bytes_say_so() {
     let dir = Dir::new();
     dir.write("a", walk(100)).b2("c -q -t 4 a").ok();
     dir.b2("c -q --dtype i4 a -o a.b2nd").ok();
     dir.b2("convert -q a.b2nd v.b2z").ok();
-    // It does not compress to nothing.
+    // Text that does not compress to almost nothing.
     let text: String = walk(30_000).chunks(4).map(|item| format!("{:x}", item[0])).collect();
     for (object, file) in [("a.b2frame", "a.b2frame"), ("a.b2nd", "a.b2nd"), ("v.b2z::/a", "v.b2z")]
     {

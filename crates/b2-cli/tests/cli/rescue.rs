@@ -1,10 +1,10 @@
-//! `b2 rescue` of frames, and what `verify` and `cat` say and give of damaged ones.
+//! `b2 rescue` of frames, and the output of `verify` and `cat` for damaged ones.
 
 use serde_json::Value;
 
 use crate::session::{Dir, snapshot, walk, zip};
 
-/// Five chunks of 4 KiB, the last one shorter, and where the frame is cut: in the third.
+/// A frame of five chunks of 4 KiB (the last shorter), and a cut within the third.
 fn cut(dir: &Dir) -> (Vec<u8>, usize) {
     let data = walk(5_000);
     dir.write("a", &data).b2("c -q -t 4 -z 4K --meta unit=K a").ok();
@@ -67,7 +67,7 @@ fn cat_gives_what_stands_before_the_damage() {
     let (data, whole) = cut(&dir);
     let run = dir.b2("cat cut.b2frame");
     assert!(run.code == Some(1) && run.stdout == data[..whole]);
-    // Rows of an array that are whole.
+    // The whole rows of an array are saved.
     dir.b2("c -q --shape 100,50 --dtype i4 --chunks 10,25 a -o a.b2nd").ok();
     let frame = dir.read("a.b2nd");
     dir.write("cut.b2nd", &frame[..frame.len() / 2]);
@@ -140,7 +140,7 @@ fn every_frame_of_a_sequence_is_rescued_and_reported_on_its_own() {
     assert!(!text.contains("frame 0") && !text.contains("everything"), "{text}");
     let filled = [&data[..whole], &vec![0; data.len() - whole]].concat();
     assert_eq!(dir.b2("cat saved").ok().stdout, [&data[..], &filled].concat());
-    // The damaged one between others; one of which nothing is left.
+    // A damaged frame between sound ones, and one of which nothing is left.
     dir.write("four", [&sound[..], &cut, &[7; 500], &sound].concat());
     let run = dir.b2("rescue --json four -o saved -f");
     let report: Value = serde_json::from_slice(&run.stdout).unwrap();
@@ -202,7 +202,7 @@ fn a_bloscpack_file_without_its_magic_is_damaged_and_can_be_rescued() {
     dir.write("a.blp", bytes);
     let run = dir.b2("verify a.blp");
     assert!(run.code != Some(0) && run.stderr.contains("b2 rescue a.blp"), "{}", run.stderr);
-    // Under another name it is something else.
+    // The suffix of the damaged file is what counts: without it nothing is recognised.
     dir.b2("rescue -q a.blp -o b.blp");
     assert_eq!(dir.b2("cat b.blp").ok().stdout, walk(1000));
     std::fs::rename(dir.path("a.blp"), dir.path("a.bin")).unwrap();
@@ -210,7 +210,7 @@ fn a_bloscpack_file_without_its_magic_is_damaged_and_can_be_rescued() {
     assert!(run.code != Some(0) && !run.stderr.contains("rescue"), "{}", run.stderr);
 }
 
-/// A bare chunk of ten blocks, whose bytes from the sixth block on are cut off.
+/// A bare chunk of ten blocks, cut after the fifth.
 fn cut_chunk(dir: &Dir) -> Vec<u8> {
     let data = walk(10_000);
     dir.write("a", &data).b2("c -q -t4 --format chunk --block-size 4000 a -o a.chunk").ok();
@@ -292,7 +292,7 @@ fn a_damaged_seal_is_told_from_damaged_data() {
             dir.write("bad.b2frame", bytes);
         };
         assert_eq!(report("a.b2frame").1["seal"], "intact");
-        // One of the last 16 bytes, or their type.
+        // A bit in the last 16 bytes, or in their type.
         for at in [1, 9, 17] {
             flip(sound.len() - at);
             let run = dir.b2("verify bad.b2frame");
@@ -304,7 +304,7 @@ fn a_damaged_seal_is_told_from_damaged_data() {
             dir.b2("verify saved.b2frame").ok();
         }
     }
-    // A byte of a chunk that is stored as it is: with a sum for each chunk it is named.
+    // A byte of a chunk that is stored uncompressed: a checksum for each chunk names it.
     let noise: Vec<u8> = {
         let mut random = blosc_testdata::data::XorShift32::new(7);
         (0..20_000).map(|_| random.next_u32().to_le_bytes()[0]).collect()
@@ -342,7 +342,7 @@ fn an_array_of_bcolz_without_meta_is_saved_as_raw_items_or_as_the_user_says() {
 }
 
 #[test]
-fn what_is_rescued_stays_as_it_is() {
+fn rescue_leaves_its_input_unchanged() {
     let dir = Dir::new();
     dir.write("a", walk(20_000));
     for (name, options) in [
@@ -384,7 +384,7 @@ fn all_files(path: &std::path::Path) -> Vec<(std::path::PathBuf, Vec<u8>)> {
     entries.iter().flat_map(|entry| all_files(entry)).collect()
 }
 
-/// A rescued data set is sound, whichever bit of its metadata was flipped.
+/// A rescued data set is sound, after a flip of any bit of its metadata.
 #[test]
 fn no_flipped_bit_of_metadata_of_bcolz_is_left_in_what_was_rescued() {
     let dir = Dir::new();

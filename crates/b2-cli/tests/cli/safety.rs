@@ -1,5 +1,4 @@
-//! Files are safe: nothing is overwritten unasked, nothing half-made is left, nothing is removed
-//! too early.
+//! Files are safe: no overwriting by default, no partial outputs, no premature removal.
 
 use core::time::Duration;
 use std::{
@@ -150,7 +149,7 @@ fn a_directory_without_permission_is_exit_code_3() {
     );
 }
 
-/// A compression that waits for more data from a pipe, with its temporary file already there.
+/// A compression that waits for more data from a pipe, after making its temporary file.
 #[cfg(unix)]
 fn waiting(dir: &Dir, command: &mut Command) -> Child {
     let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
@@ -170,13 +169,13 @@ fn waiting(dir: &Dir, command: &mut Command) -> Child {
 fn signals_remove_partial_output() {
     use std::os::unix::process::ExitStatusExt;
     for (signal, number) in [("HUP", 1), ("INT", 2), ("QUIT", 3), ("TERM", 15)] {
-        // A program inherits what its parent ignores (`nohup`), and goes on ignoring it.
+        // A program inherits ignored signals (`nohup`), and keeps ignoring them.
         if is_ignored(number) {
             continue;
         }
         let dir = Dir::new();
         let mut child = waiting(&dir, &mut dir.command("c -o out.b2frame"));
-        // Waiting would close the pipe, and end the input before the signal comes.
+        // Waiting would close the pipe, which ends the input before the signal comes.
         let stdin = child.stdin.take();
         send(signal, &child);
         // The parent sees the signal, so that a shell ends its loop.
@@ -186,7 +185,7 @@ fn signals_remove_partial_output() {
     }
 }
 
-/// Whether this process, and so each that it starts, ignores the signal of this number.
+/// Whether this process, and each process that it starts, ignores this signal.
 #[cfg(unix)]
 fn is_ignored(number: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -236,7 +235,7 @@ fn leftovers_of_killed_runs_are_no_data_and_go_with_the_next_run() {
     let dir = Dir::new();
     let mut child = waiting(&dir, &mut dir.command("c -o out.b2frame"));
     let in_use = dir.names();
-    // One that is in use stays.
+    // The temporary file of a running process stays.
     dir.write("a", walk(100)).b2("c -q a -o out.b2frame").ok();
     assert_eq!(dir.names().len(), in_use.len() + 2, "{:?}", dir.names());
     child.kill().unwrap();
@@ -261,7 +260,7 @@ fn temporary_files_are_for_their_owner_only() {
     drop(child.stdin.take());
     assert!(child.wait().unwrap().success());
     assert_eq!(mode(&dir.path("out.b2frame")) & 0o600, 0o600);
-    // The replaced file gives its mode where there is no file as input.
+    // Without an input file, the output keeps the mode of the replaced file.
     std::fs::set_permissions(dir.path("out.b2frame"), PermissionsExt::from_mode(0o604)).unwrap();
     dir.b2_with("c -qf -o out.b2frame", &walk(100)).ok();
     assert_eq!(mode(&dir.path("out.b2frame")), 0o604);
@@ -285,7 +284,7 @@ fn mode_and_times_come_with_the_data() {
     assert_eq!((made.mode() & 0o777, made.mtime()), (0o640, 1_000_000_000));
 }
 
-/// Waits for its lock with a program of its own: this process holds it.
+/// A second program waits for the lock that this process holds.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_file_in_use_is_waited_for() {
@@ -307,7 +306,7 @@ fn a_file_in_use_is_waited_for() {
     assert!(said.starts_with("b2: waiting for "), "{said}");
     drop(lock);
     assert!(waiting.wait().unwrap().success());
-    // A child that another test starts has the descriptor until it runs its program.
+    // A child of another test may hold the descriptor until it starts its program.
     let lock = blosc_io::Lock::exclusive(&path, &blosc_io::LockWait::default()).unwrap();
     dir.write("more", walk(10));
     for line in ["append a.b2frame more", "meta set a.b2frame k=1", "repack a.b2frame"] {
@@ -320,8 +319,8 @@ fn a_file_in_use_is_waited_for() {
     dir.b2("verify --lock-timeout 0 a.b2frame").ok();
 }
 
-/// On a full disk, commands name the output as the user calls it: neither the input, nor a part of
-/// the output, nor the temporary file in which it grows.
+/// On a full disk, commands name the output as the user wrote it: not the input, a part of the
+/// output, or a temporary file.
 #[cfg(unix)]
 #[test]
 fn an_output_that_has_no_room_is_named() {

@@ -1,4 +1,4 @@
-//! One object of each format, small, made once for each test that walks over all of them.
+//! One small object of each format, made once for each test over all formats.
 
 use std::{fs, path::Path};
 
@@ -6,7 +6,7 @@ use blosc_testdata::fixture::path;
 
 use crate::session::Dir;
 
-/// Objects that every command meets: name, and what it is.
+/// The objects: name, and kind.
 pub(crate) const OBJECTS: &[&str] = &[
     "x.f32",
     "x.npy",
@@ -39,7 +39,7 @@ pub(crate) const OBJECTS: &[&str] = &[
     "missing",
 ];
 
-/// Makes them all in a directory.
+/// Makes all objects in a directory.
 pub(crate) fn make() -> Dir {
     let dir = Dir::new();
     let temperatures = fs::read(path("samples/temperature.f32")).unwrap();
@@ -79,7 +79,7 @@ pub(crate) fn make() -> Dir {
     dir
 }
 
-/// Copies an object, a file or a directory, to a directory of its own.
+/// Copies an object, a file or a directory, to another directory.
 pub(crate) fn copy_to(from: &Path, to: &Path) {
     if from.is_dir() {
         fs::create_dir_all(to).unwrap();

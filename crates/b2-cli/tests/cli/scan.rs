@@ -1,4 +1,4 @@
-//! `b2 scan`: what lies inside of other files.
+//! `b2 scan`: finds objects inside of other files.
 
 use crate::session::{Dir, snapshot, walk};
 

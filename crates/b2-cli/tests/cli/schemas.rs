@@ -1,4 +1,4 @@
-//! Every JSON document that the program prints is of a schema in `share/schema`.
+//! Every JSON document that the program prints fits a schema in `share/schema`.
 
 use std::{collections::BTreeMap, fs, path::PathBuf};
 
@@ -14,7 +14,7 @@ fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../share/schema")
 }
 
-/// The schemas by what `schema` in a document says.
+/// The schemas by their names in documents.
 struct All {
     schemas: Schemas,
     by_name: BTreeMap<String, SchemaIndex>,
@@ -43,14 +43,14 @@ impl All {
         Self { schemas, by_name }
     }
 
-    /// Asserts that each line of a text is of the schema that it names; returns the names.
+    /// Asserts that each line of a text fits the schema that it names; returns the names.
     #[track_caller]
     fn check(&self, line: &str, text: &str) -> Vec<String> {
         let mut names = vec![];
         for json in text.lines() {
             let document: Value = serde_json::from_str(json)
                 .unwrap_or_else(|error| panic!("b2 {line}: {error}: {json}"));
-            // Rows of tables are objects of the user's.
+            // Rows of tables are objects of the user, without a schema.
             let Some(name) = document["schema"].as_str().filter(|name| name.starts_with("b2."))
             else {
                 assert!(line.starts_with("show ") && document.is_object(), "b2 {line}: {json}");

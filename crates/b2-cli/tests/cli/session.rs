@@ -1,4 +1,4 @@
-//! A directory to run in, and what came of a run.
+//! A directory for runs of `b2`, and the results of a run.
 
 use std::{
     fs,
@@ -9,7 +9,7 @@ use std::{
 
 use tempfile::TempDir;
 
-/// A directory of its own for one case.
+/// A directory for one case.
 pub(crate) struct Dir(TempDir);
 
 impl Dir {
@@ -30,7 +30,7 @@ impl Dir {
         fs::read(self.path(name)).unwrap()
     }
 
-    /// The names in the directory, in order.
+    /// The sorted names in the directory.
     pub(crate) fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.0.path()).unwrap();
         let mut names: Vec<_> =
@@ -39,7 +39,7 @@ impl Dir {
         names
     }
 
-    /// A command line of `b2`, to be split at spaces, ready to run here.
+    /// A command line of `b2`, split at spaces, to run in the directory.
     pub(crate) fn command(&self, line: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_b2"));
         command.args(line.split_whitespace()).current_dir(self.0.path());
@@ -58,8 +58,7 @@ impl Dir {
         let mut child = self.command(line).stdin(Stdio::piped()).spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
         let input = input.to_vec();
-        // A program that does not read everything closes the pipe; that is for its exit code to
-        // judge.
+        // A program that closes the pipe early is judged by its exit code.
         let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
         let output = child.wait_with_output().unwrap();
         writer.join().unwrap();
@@ -67,14 +66,14 @@ impl Dir {
     }
 }
 
-/// A zip archive of these files, which are stored as they are, as documents are.
+/// A zip archive that stores these files uncompressed.
 pub(crate) fn zip(members: &[(&str, &[u8])]) -> Vec<u8> {
     let number = |n: usize| u32::try_from(n).unwrap().to_le_bytes();
     let (mut bytes, mut directory) = (vec![], vec![]);
     for (name, data) in members {
         let [len, name_len] = [data.len(), name.len()].map(number);
         let sizes = [blosc_testdata::crc32(data).to_le_bytes(), len, len, name_len];
-        // Version, flags, method and times; sum, sizes and the lengths of the names.
+        // Version, flags, method and times.
         let common = [&[20, 0, 0, 0, 0, 0, 0, 0, 0, 0][..], sizes.as_flattened()].concat();
         directory.extend([&b"PK\x01\x02\x14\x00"[..], &common, &[0; 10]].concat());
         directory.extend([&number(bytes.len()), name.as_bytes()].concat());
@@ -86,7 +85,7 @@ pub(crate) fn zip(members: &[(&str, &[u8])]) -> Vec<u8> {
     [bytes, directory, end.concat()].concat()
 }
 
-/// The files that a run left.
+/// The results of a run.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) code: Option<i32>,
@@ -100,7 +99,7 @@ impl Run {
         Self { code: output.status.code(), stdout: output.stdout, stderr }
     }
 
-    /// Asserts success, and nothing said against it.
+    /// Asserts success without warnings.
     #[track_caller]
     pub(crate) fn ok(self) -> Self {
         assert_eq!(self.code, Some(0), "{}", self.stderr);
@@ -119,7 +118,7 @@ impl Run {
     }
 }
 
-/// Asserts that a run looks as noted beside the test.
+/// Compares a run with the text beside the test.
 macro_rules! snapshot {
     ($run:expr, @$expected:literal) => {
         insta::assert_snapshot!($run.all(), @$expected)
@@ -127,7 +126,7 @@ macro_rules! snapshot {
 }
 pub(crate) use snapshot;
 
-/// Items that walk in small steps, as measurements do: they compress, and every one differs.
+/// Items in small steps, like measurements: they compress, and all differ.
 pub(crate) fn walk(nitems: usize) -> Vec<u8> {
     let mut random = blosc_testdata::data::XorShift32::new(11);
     let mut value = 1 << 20;

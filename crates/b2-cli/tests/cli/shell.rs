@@ -1,10 +1,10 @@
-//! Findings of users of the shell: a table of lines for each kind.
+//! Findings of shell users: one table of lines for each kind.
 
 use serde_json::{Value, json};
 
 use crate::session::{Dir, Run};
 
-/// A table in four formats, and an array of 4 x 6 floats `a.npy`.
+/// A table in four formats, and an array `a.npy` of 4 x 6 floats.
 fn dir() -> Dir {
     let dir = Dir::new();
     let rows = "time,price,size,sym,Adj Close,trip.lon,x-y\n\
@@ -21,7 +21,7 @@ fn dir() -> Dir {
     dir
 }
 
-/// Runs a line whose last arguments are given one by one.
+/// Runs a line, with more arguments that may hold spaces.
 fn run(dir: &Dir, line: &str, more: &[&str]) -> Run {
     Run::of(dir.command(line).args(more).output().unwrap())
 }
@@ -98,14 +98,14 @@ fn plots_of_tables_have_an_x_axis_of_one_kind() {
         let drawn = |line: &str| -> Value {
             serde_json::from_slice(&plot(line).ok().stdout).unwrap_or_else(|_| panic!("{line}"))
         };
-        // Times that come first are the x axis, and no line.
+        // A first column of times is the x axis, and not a line.
         let names = |value: &Value| -> Vec<String> {
             let lines = value["lines"].as_array().unwrap().iter();
             lines.map(|line| line["name"].as_str().unwrap().to_owned()).collect()
         };
         assert_eq!(names(&drawn("--columns time,price,size")), ["price", "size"], "{name}");
         assert_eq!(names(&drawn("--columns price --x size")), ["price"], "{name}");
-        // 10 and 40 seconds after the first of 50: columns are as far apart.
+        // The rows at 10 and 40 of 50 seconds: the columns are as far apart.
         let line = &drawn("--columns time,size")["lines"][0]["max"];
         let line = line.as_array().unwrap();
         let places: Vec<usize> = (0..line.len()).filter(|n| !line[*n].is_null()).collect();
@@ -114,7 +114,8 @@ fn plots_of_tables_have_an_x_axis_of_one_kind() {
         let refused = plot("--columns price,time");
         assert_eq!(refused.code, Some(2), "{}", refused.stderr);
         assert!(refused.stderr.contains("no axis together"), "{}", refused.stderr);
-        // Rows of a condition, and logarithms, whose values are told as they are.
+        // Only rows of the condition are drawn; with logarithms, values are still reported
+        // unchanged.
         let found = run(&dir, "plot --json --columns size", &["--where", "size > 3", name]).ok();
         let found: Value = serde_json::from_slice(&found.stdout).unwrap();
         assert_eq!((&found["shape"], &found["min"]), (&json!([2]), &json!(40.0)), "{name}");
@@ -134,7 +135,7 @@ fn plots_of_tables_have_an_x_axis_of_one_kind() {
 }
 
 #[test]
-fn text_tells_what_may_be_meant_otherwise() {
+fn guesses_about_text_are_warned_of() {
     let dir = Dir::new();
     dir.write("na.csv", "a,b,t\n1,NA,2018-01-05T10:00:00Z\nnull,2.5,2018-01-05T10:00:00-05:00\n");
     dir.write("bad.csv", "a,b\n1,2\nx,3\n").write("semi.csv", "a;b\n1;2\n");
@@ -161,7 +162,7 @@ fn parts_are_chosen_the_same_way_everywhere() {
     assert_eq!(shown("show --slice [0,...] a.npy"), shown("show --slice 0 a.npy"));
     assert_eq!(shown("show --slice 1:,::2 -n 2 a.npy"), "[[ 6.  8. 10.]\n [12. 14. 16.]]\n");
     assert_eq!(shown("show --csv --slice 1: -n 1 --columns size t.b2z"), "size\n40\n");
-    // A part as a file, and its statistics.
+    // A part can become a file, and have statistics.
     dir.b2("convert -q --slice 1,2:5 a.npy part.npy").ok();
     assert_eq!(shown("show part.npy"), "[ 8.  9. 10.]\n");
     dir.b2("convert -q --slice 1,2:5 a.npy part.b2nd").ok();
@@ -217,7 +218,7 @@ fn members_stand_in_the_order_of_their_numbers() {
             found.text()
         );
     }
-    // Folders in a folder are told, not walked.
+    // Folders in a folder are reported, not walked.
     std::fs::create_dir(dir.path("f/sub")).unwrap();
     let run = dir.b2("list f").ok();
     assert!(run.stderr.contains("1 folder"), "{}", run.stderr);
@@ -336,8 +337,8 @@ fn inputs(dir: &Dir) -> Vec<String> {
     arrays.into_iter().chain(TABLES.map(str::to_owned)).collect()
 }
 
-/// A command, its further arguments, and options that choose, with the inputs for which they
-/// rightly change nothing.
+/// A command, its other arguments, and options that choose a part; each option has the inputs on
+/// which it has no effect.
 type Case = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
 
 const OPTIONS: [Case; 8] = [
@@ -410,7 +411,7 @@ fn options_of_commands_that_read_do_something_or_are_refused() {
             let plain = dir.b2(&format!("{command} {more} {input}"));
             for (option, same) in options {
                 let run = dir.b2(&format!("{command} {more} {option} {input}"));
-                // A refused line cannot show an effect of the option.
+                // A refused line cannot show an effect.
                 let is_refused = !matches!(run.code, Some(0 | 1));
                 if is_refused || run.stdout != plain.stdout || run.code != plain.code {
                     continue;
@@ -451,8 +452,8 @@ fn options_of_diff_change_what_counts_as_equal() {
     assert_eq!(dir.b2("diff --values a.npy flat.npy").code, Some(0));
 }
 
-/// Lines that are made before, a line that fails with a hint, a part of the hint, and the line that
-/// it leads to, with the exit code of that.
+/// Preparing lines; a line that fails with a hint; a part of the hint; the line that the hint
+/// suggests, and its exit code.
 const HINTS: [(&str, &str, &str, &str, i32); 30] = [
     ("", "c a.npy -o x.csv", "use `b2 convert`", "convert t.npy x.csv", 0),
     ("", "c a.npy -o x.nc", "--format to say", "c a.npy --format b2nd -o x.nc", 0),

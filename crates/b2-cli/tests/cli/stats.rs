@@ -1,4 +1,4 @@
-//! `b2 stats`: what values are like, in every format.
+//! `b2 stats`: statistics of values, in every format.
 
 use crate::session::{Dir, snapshot, walk};
 use crate::stores::samples;
@@ -29,7 +29,7 @@ fn values_of_an_array() {
     {"schema":"b2.stats/1","path":"v.f32.b2nd","format":"b2nd","dtype":"<f4","shape":[2,4],"nbytes":32,"items":8,"columns":[{"dtype":"<f4","min":-2.0,"max":"Infinity","mean":1.0,"std":1.9364916731037085,"nan":1,"inf":1,"zeros":2}]}
     --- stderr
     "#);
-    // A name tells the type as well.
+    // A name can give the type as well.
     snapshot!(dir.b2("stats v.f32"), @"
     exit 0
     --- stdout
@@ -177,7 +177,7 @@ fn columns_of_a_table_and_its_nulls() {
 fn blank_arrays_of_any_size_are_looked_at_without_decoding() {
     use b2frame::{NdParams, NdWriter, nd::Fill};
     let dir = Dir::new();
-    // 36 GiB and 9 chunks that are not whole, of which one has data.
+    // 36 GiB, with 9 incomplete chunks, of which one holds data.
     let (rows, cols) = (70_000, 70_001);
     let array = |name: &str, fill: Fill| {
         let params = NdParams::new(&[rows, cols], "<f8".parse().unwrap());
@@ -203,7 +203,7 @@ fn blank_arrays_of_any_size_are_looked_at_without_decoding() {
     let sevens = stats("sevens.b2nd");
     assert_eq!((&sevens["min"], &sevens["max"]), (&1.0.into(), &7.0.into()), "{sevens}");
     assert_eq!(sevens["histogram"]["counts"], serde_json::json!([1, nitems - 1]), "{sevens}");
-    // A command that has to make all values says which option allows it.
+    // A command that must produce all values names the option that allows it.
     for line in ["sum zeros.b2nd", "diff zeros.b2nd nan.b2nd", "plot zeros.b2nd"] {
         let run = dir.b2(line);
         assert_eq!(run.code, Some(5), "{line}: {}", run.stderr);

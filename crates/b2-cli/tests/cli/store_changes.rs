@@ -1,4 +1,4 @@
-//! Stores that are changed value by value: attributes, rows, items, codecs.
+//! Stores changed value by value: attributes, rows, items, codecs.
 
 use crate::{
     session::{Dir, snapshot, walk, zip},
@@ -59,7 +59,7 @@ fn attributes_that_python_cannot_write_are_refused_before_anything_is() {
 }
 
 #[test]
-fn values_grow() {
+fn values_of_stores_grow() {
     let dir = samples(&["tree-with-table.b2z"]);
     dir.write("more", [1_i32, 2].map(i32::to_le_bytes).concat());
     snapshot!(dir.b2("append tree-with-table.b2z::/arr more"), @"
@@ -162,20 +162,20 @@ fn a_folder_becomes_a_store_and_a_store_a_folder() {
         }
         dir.b2(&format!("verify {store}")).ok();
     }
-    // Two files of one key keep their suffixes.
+    // Two files with the same key keep their suffixes.
     dir.b2("convert -q in/a.b2nd in/a.npy").ok();
     dir.b2("convert in twice.b2z").ok();
     for key in ["/a.b2nd", "/a.npy"] {
         let found = dir.b2(&format!("cat twice.b2z::{key}")).ok().stdout;
         assert_eq!(found, dir.b2("cat tree-basic.b2z::/a").ok().stdout, "{key}");
     }
-    // The other way.
+    // A store becomes a folder.
     dir.b2("unpack out.b2z -o folder.b2d").ok();
     assert!(dir.path("folder.b2d/g/b.b2nd").exists());
 }
 
 #[test]
-fn info_tells_what_changed_values_have_left_behind() {
+fn info_counts_the_dead_bytes_of_changed_values() {
     let dir = Dir::new();
     let numbers: Vec<u8> = (0..5000_u32).flat_map(|n| n.wrapping_mul(n).to_le_bytes()).collect();
     dir.write("a.raw", numbers).b2("c -q --shape 5000 --dtype i4 a.raw -o a.b2nd").ok();

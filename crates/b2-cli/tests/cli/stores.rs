@@ -92,7 +92,7 @@ fn nothing_that_would_change_a_store_by_its_path_is_done_to_a_value() {
 }
 
 #[test]
-fn what_is_no_data_is_named_and_refused() {
+fn values_without_data_are_named_and_refused() {
     let dir = samples(&["dict-lazy.b2d", "lazy"]);
     for line in [
         "show dict-lazy.b2d::/sum",
@@ -161,7 +161,7 @@ fn all_samples_are_sound_and_damage_is_named_by_key() {
     let run = dir.b2("verify tree-basic.b2d");
     assert!(run.code == Some(1) && run.stderr.contains("/a: "), "{}", run.stderr);
     assert_eq!(dir.b2("show --slice 0 tree-basic.b2d::/g/b").ok().text(), "[0. 1. 2.]\n");
-    // Of a table in a store, only the table is looked at.
+    // For a table in a store, only the table is read.
     let dir2 = samples(&["tree-with-table.b2z"]);
     let all = json(&dir2, "verify --json tree-with-table.b2z");
     let table = json(&dir2, "verify --json tree-with-table.b2z::/g/tab");
@@ -175,7 +175,7 @@ fn all_samples_are_sound_and_damage_is_named_by_key() {
     let run = dir2.b2("verify --json t.b2d::/g/tab");
     let found: Value = serde_json::from_slice(&run.stdout).unwrap();
     assert_eq!((run.code, found["other"].as_array().unwrap().len()), (Some(1), 1), "{found}");
-    // A changed byte of a frame in an archive, of which the archive has a checksum.
+    // A changed byte of a frame in an archive, which the archive's checksum shows.
     let frame = dir.read("tree-basic.b2z");
     let magic = frame.windows(8).position(|bytes| bytes == b"b2frame\0").unwrap();
     let mut frame = frame;
@@ -192,8 +192,8 @@ fn hostile_stores_end_in_an_error_or_are_read() {
         let (file, required) = (case["file"].as_str().unwrap(), case["required"].as_str().unwrap());
         let run = Dir::new().b2(&format!("verify {}", path("stores").join(file).display()));
         match required {
-            // The value is read, and the damage told. B07 states wrong numbers of items as well, so
-            // that `show` refuses it.
+            // The value is read, and the damage reported. B07 also states a wrong number of items,
+            // so `show` refuses it.
             "accept"
                 if run.stderr.contains("its local header has another")
                     || run.stderr.contains("items of a batch: 1, expected 3") =>
@@ -202,7 +202,7 @@ fn hostile_stores_end_in_an_error_or_are_read() {
             }
             "accept" => assert_eq!(run.code, Some(0), "{case}: {}", run.all()),
             "either" => {}
-            // Objects in a frame that is no store are read by `show`.
+            // `show` reads the objects of a frame outside of a store.
             _ if file.ends_with(".b2b") => {}
             _ => assert!(matches!(run.code, Some(1 | 4 | 5)), "{case}: {}", run.all()),
         }
@@ -274,7 +274,7 @@ fn rows_of_a_table_are_chosen_by_a_condition() {
         show("--where id>=0 --slice 1:4 --csv --columns id table-basic.b2z"),
         "id\n2\n3\n4\n"
     );
-    // The value of an expression with a null is unknown, and so is its contrary.
+    // The result of an expression with null is unknown, and so is its negation.
     for (condition, found) in
         [("i<0", "k\n1\n"), ("~(i<0)", "k\n3\n"), ("(i<0)|(k==2)", "k\n1\n2\n")]
     {
@@ -288,7 +288,7 @@ fn rows_of_a_table_are_chosen_by_a_condition() {
     assert!(run.stderr.contains("the expression gives floats, not truth values"), "{}", run.stderr);
 }
 
-/// Members are read at any position, so what comes through a pipe is kept first.
+/// Members need reads at any position, so a pipe is copied first.
 #[test]
 fn a_store_by_standard_input_is_one() {
     let dir = samples(&["table-basic.b2z", "tree-with-table.b2z"]);
@@ -307,7 +307,7 @@ fn a_store_by_standard_input_is_one() {
     dir.b2_with("convert - -o piped.csv --columns id,f", &table).ok();
     dir.b2("convert table-basic.b2z -o file.csv --columns id,f").ok();
     assert_eq!(dir.read("piped.csv"), dir.read("file.csv"));
-    // To be compressed, it is bytes.
+    // `compress` takes it as bytes.
     let frame = dir.b2_with("c -q -", &table).ok().stdout;
     assert_eq!(dir.b2_with("d -q -", &frame).ok().stdout, table);
 }
@@ -331,8 +331,8 @@ fn verify_names_the_chunk_that_is_damaged_in_an_archive() {
     assert_eq!((run.code, &found["bad"][0]["chunk"]), (Some(1), &1.into()), "{found}");
 }
 
-/// A flipped bit in the header before a value, whose bytes are sound: all commands read the value
-/// and say what is wrong, and the rescued archive is sound.
+/// A flipped bit in the header before a value with sound bytes: all commands read the value and
+/// report the damage, and the rescued archive is sound.
 #[test]
 fn a_value_is_read_whose_header_in_the_archive_is_damaged() {
     let dir = samples(&["tree-basic.b2z"]);
@@ -366,7 +366,7 @@ fn a_value_is_read_whose_header_in_the_archive_is_damaged() {
 }
 
 #[test]
-fn what_lost_its_marker_its_manifest_or_a_column_is_damage_for_every_command() {
+fn stores_without_marker_manifest_or_column_are_damaged_for_every_command() {
     let dir = Dir::new();
     dir.write("t.csv", "id,x\n1,2\n3,4\n").write("r.raw", [7; 100_000]);
     for lost in ["embed.b2e", "_meta.b2f", "_valid_rows.b2nd", "_cols/id.b2nd"] {

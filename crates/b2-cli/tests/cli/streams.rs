@@ -1,4 +1,4 @@
-//! Content that comes once, on standard input or through a named pipe, is recognised as in files.
+//! Content from standard input or a named pipe is recognised as in files.
 
 use std::{fs, io::Write as _, process::Stdio};
 
@@ -71,7 +71,7 @@ fn through_pipe(dir: &Dir, line: &str, name: &str) -> Run {
     let (path, bytes) = (dir.path("pipe"), dir.read(name));
     let writer = std::thread::spawn(move || {
         let mut pipe = fs::OpenOptions::new().write(true).open(path).unwrap();
-        // A reader that has seen enough closes the pipe.
+        // A reader that has read enough closes the pipe.
         drop(pipe.write_all(&bytes));
     });
     let run = dir.b2(line);
@@ -81,7 +81,7 @@ fn through_pipe(dir: &Dir, line: &str, name: &str) -> Run {
 
 #[cfg(unix)]
 #[test]
-fn what_is_cut_gives_what_stands_before_the_damage_however_it_comes() {
+fn cut_inputs_give_the_data_before_the_damage() {
     let dir = Dir::new();
     let has_pipe = std::process::Command::new("mkfifo").arg(dir.path("pipe")).status();
     let has_pipe = has_pipe.is_ok_and(|status| status.success());
@@ -107,7 +107,7 @@ fn what_is_cut_gives_what_stands_before_the_damage_however_it_comes() {
         ("sequence", true),
     ] {
         let whole = dir.read(name);
-        // Without a suffix that says what it is.
+        // The name of the file does not tell its format.
         dir.write("cut", &whole[..whole.len() * 7 / 10]);
         let run = dir.b2("cat cut");
         let expected = if is_twice { data.repeat(2) } else { data.clone() };
@@ -125,14 +125,14 @@ fn what_is_cut_gives_what_stands_before_the_damage_however_it_comes() {
             assert!(other.stdout == run.stdout, "{name} {number}: {} bytes", other.stdout.len());
         }
     }
-    // Of one value of an archive the same, by its name.
+    // The same for one value of an archive, by its name.
     let archive = dir.read("x.b2z");
     dir.write("x.b2z", &archive[..archive.len() / 2]);
     let run = dir.b2("cat x.b2z::/a");
     assert_eq!(run.code, Some(1));
     assert!(data.starts_with(&run.stdout) && run.stdout.len() >= data.len() / 4);
     assert!(run.stderr.contains("cut off: the directory"), "{}", run.stderr);
-    // A text that begins as a chunk might is none.
+    // Text that begins like a chunk is not one.
     let text = b"\x02\x01\x02\x04\x00\x10\x00\x00\x00\x10\x00\x00\x00\x08\x00\x00 and text follows";
     let run = dir.b2_with("cat", text);
     assert_eq!((run.code, run.stdout.len()), (Some(4), 0), "{}", run.stderr);
@@ -176,14 +176,14 @@ fn standard_output_that_is_a_file_gets_one_frame() {
     let said = run("c -t 1 --verify", "one").stderr;
     assert!(said.contains("in 1 frame"), "{said}");
     assert_eq!(b2frame::SChunk::open(dir.path("one")).unwrap().nbytes(), 70 << 20);
-    // Data appended to a file are a frame of their own.
+    // Data appended to a file form a frame of their own.
     run("c -q -t 1", "one");
     assert!(dir.b2("info one").ok().text().contains("2 contiguous frames"));
     let pipe = dir.b2_with("c -t 1", &vec![7; 70 << 20]).ok();
     assert!(pipe.stderr.contains("in 2 frames"), "{}", pipe.stderr);
 }
 
-/// A flipped bit in the first bytes of a later frame hides none of the sequence.
+/// A flipped bit in the magic of a later frame does not end the sequence silently.
 #[test]
 fn a_frame_of_a_sequence_that_begins_nearly_like_one_is_damaged() {
     let dir = Dir::new();
@@ -201,7 +201,7 @@ fn a_frame_of_a_sequence_that_begins_nearly_like_one_is_damaged() {
         let run = dir.b2("rescue -f both -o saved");
         assert!(dir.b2("cat saved").ok().stdout == walk(2_000).repeat(2), "{}", run.stderr);
     }
-    // Other bytes are left out with a warning, as all readers do.
+    // Other bytes are skipped with a warning, as all readers do.
     dir.write("junk", [&frame[..], b"no frame of any kind"].concat());
     assert!(dir.b2("cat junk").ok().stderr.contains("warning"));
 }

@@ -1,5 +1,5 @@
-//! Tables that are kept: their sizes, how they are compressed, their dead bytes, rows that come
-//! again and again, and changes of columns, cells and rows.
+//! Tables over time: their sizes, their compression, their dead bytes, appended rows, and changes
+//! of columns, cells and rows.
 
 use std::fs;
 
@@ -44,7 +44,7 @@ fn data_are_rows_times_item_size() {
         let stats = json(&dir, &format!("stats --json {table}"));
         assert_eq!(stats["nbytes"], 80, "{table}: {stats}");
     }
-    // Of an array the items, and not the chunks that they begin.
+    // An array is summed by its items, and not as the chunk that they begin like.
     dir.write("a", walk(1000));
     dir.b2("c -q --dtype i4 --shape 10,100 --chunks 7,99 a -o a.b2nd").ok();
     dir.b2("c -q --dtype i4 --shape 10,100 --chunks 7,99 a -o s.b2z::/g/a").ok();
@@ -67,7 +67,7 @@ fn room_for_more_rows_is_no_data() {
     assert_eq!(rescued["nbytes"], list["nbytes"]);
 }
 
-/// The parameters of the chunks of a column: codec, level, filters, rows of a chunk and a block.
+/// Parameters of a column's chunks: codec, level, filters, rows of a chunk and of a block.
 fn made(dir: &Dir, store: &str, column: &str) -> (CodecId, u8, String, u32, u32) {
     let table = b2store::Store::open(dir.path(store)).unwrap();
     let array = match table.get(&format!("/_cols/{column}")).unwrap() {
@@ -153,7 +153,7 @@ fn a_store_is_recompressed_as_a_whole() {
     dir.write("a", walk(1000));
     dir.b2("c -q --dtype i4 a -o tree-with-table.b2z::/more").ok();
     for store in ["tree-with-table.b2z", "table-basic.b2d", "dict-basic.b2z"] {
-        // Indexes know where rows lie in chunks, and are left out of what is compressed anew.
+        // Indexes depend on the chunks, so a recompressed table lacks them.
         let sums = |name: &str| {
             let run = dir.b2(&format!("sum {name}")).ok();
             let lines = run.text().lines().filter(|line| !line.contains("/_indexes/"));
@@ -208,7 +208,7 @@ fn dead_bytes_of_stores_are_told_and_go() {
         dir.b2(&format!("verify {table}")).ok();
         assert_eq!(json(&dir, &format!("repack --json {table}"))["freed"], 0);
     }
-    // A table and a value in a store; values that are gone from one frame.
+    // A table and a value in a store; values removed from one frame.
     dir.b2("convert -q r.csv s.b2z::/ts").ok();
     for _ in 0..24 {
         dir.b2("append -q s.b2z::/ts one.csv").ok();
@@ -229,7 +229,7 @@ fn values_that_are_gone_from_one_frame_leave_no_bytes_after_a_repack() {
 }
 
 #[test]
-fn what_an_append_left_behind_a_frame_goes_with_a_repack() {
+fn repack_frees_the_rest_of_a_failed_append() {
     let dir = Dir::new();
     dir.write("a", walk(1000)).b2("c -q -t 4 a").ok();
     let frame = dir.read("a.b2frame");
@@ -263,8 +263,8 @@ fn rows_come_again_and_again() {
     }
 }
 
-/// An array of zeros and ones whose chunks say LZ4 while the frame says Zstandard, so that they are
-/// known if nobody compresses them anew.
+/// An array whose chunks say LZ4 while its frame says Zstandard, which tells moved chunks from
+/// recompressed ones.
 fn odd_array(shape: &[u64], path: &std::path::Path) {
     let zstd = CParams::default().codec(CodecId::ZSTD);
     let params = NdParams::new(shape, "<i4".parse::<Dtype>().unwrap()).cparams(zstd);
@@ -301,7 +301,7 @@ fn chunks_that_fit_are_appended_as_they_are() {
         fs::remove_file(dir.path("base.b2nd")).unwrap();
         fs::remove_file(dir.path("more.b2nd")).unwrap();
     }
-    // Frames without dimensions, and where the seam is not at the border of a chunk.
+    // Frames without dimensions, with a seam inside of a chunk.
     dir.write("a", walk(2048)).b2("c -q -t 4 -z 4K a -o more.b2frame").ok();
     dir.b2("c -q -t 4 -z 4K -C zstd a -o base.b2frame").ok();
     let marked = dir.path("more.b2frame");
@@ -389,7 +389,7 @@ fn columns_cells_and_rows_change() {
         assert_eq!(show(), "id,price,n\n1,1.5,7\n2,2.5,7\n3,-1.0,7\n4,-1.0,7\n", "{table}");
         dir.b2(&format!("verify {table}")).ok();
         if table == "t.bcolz" {
-            // Each refusal names what works.
+            // Each refusal names a line that works.
             for (line, works) in [
                 (
                     "delete t.bcolz --where id>2",
@@ -463,14 +463,14 @@ fn columns_of_objects_are_left_out_with_a_warning() {
         assert!(run.stderr.contains("column"), "{line}: {}", run.stderr);
     }
     assert!(dir.path("n.bcolz").is_dir() && dir.path("n.npy").is_file());
-    // A store has room for them, and nothing is lost in place.
+    // A store can hold them, and a change in place loses nothing.
     dir.b2("convert -q o.bcolz n.b2z").ok();
     let run = dir.b2("recompress -C zstd o.bcolz").ok();
     assert!(run.stderr.contains("\"o\" holds Python objects"), "{}", run.stderr);
     dir.b2("verify o.bcolz").ok();
 }
 
-/// Values that do not fit are told in words of people, with a line only where there are lines.
+/// Errors about values that do not fit use plain words, and a line number only if there are lines.
 #[test]
 fn a_value_that_does_not_fit_is_told_in_plain_words() {
     let dir = Dir::new();
@@ -490,7 +490,7 @@ fn a_value_that_does_not_fit_is_told_in_plain_words() {
         let run = dir.b2(&format!("append {table} bad.csv"));
         let said = "line 2, column \"id\": \"x\" is no integer\n";
         assert!(run.stderr.contains(said), "{table}: {}", run.stderr);
-        // The names are one, since semicolons separate them.
+        // The header is a single name, since semicolons separate.
         dir.write("semi.csv", "id;px\n1;1.5\n");
         let run = dir.b2(&format!("append {table} semi.csv"));
         let hint = "`b2 convert --delimiter ';'` separates them";
@@ -557,7 +557,7 @@ fn a_slice_counts_the_rows_that_a_condition_keeps() {
             dir.b2(&line).ok();
             let written = String::from_utf8(dir.read("new.csv")).unwrap();
             assert_eq!(written.lines().skip(1).collect::<Vec<_>>(), found, "{line}");
-            // One item is no line.
+            // A single item needs no line number.
             if found.len() == 1 {
                 continue;
             }
@@ -597,8 +597,8 @@ fn truth_values_that_are_missing_in_text_are_nulls_of_a_store() {
     assert!(run.stderr.contains("truth values cannot be missing"), "{}", run.stderr);
 }
 
-/// Several changes are one step: a condition is asked of the table as it was, and one change that
-/// makes no sense stops all.
+/// Several changes are one step: the condition sees the old table, and one impossible change stops
+/// all.
 #[test]
 fn all_changes_of_a_command_are_made_or_none() {
     let dir = Dir::new();
@@ -636,7 +636,7 @@ fn all_changes_of_a_command_are_made_or_none() {
     }
 }
 
-/// Arrays whose items have fields are tables in every format.
+/// Arrays of items with fields are tables in every format.
 #[test]
 fn rows_and_columns_of_arrays_with_fields_are_converted() {
     let dir = Dir::new();

@@ -1,8 +1,8 @@
-//! Commands tell of a file that follows an object, and destroy it only on request.
+//! Commands report a file that follows an object, and destroy it only on request.
 
 use crate::session::{Dir, walk};
 
-/// An array in each format that something can follow in a file, and files of other formats.
+/// An array in each format that can be followed by another file, and files of other formats.
 fn objects() -> Dir {
     let dir = Dir::new();
     dir.write("a.f32", walk(1200));
@@ -40,7 +40,7 @@ fn a_file_after_an_object_is_not_overwritten_or_removed() {
                 let line = line.replace("{}", &file);
                 let run = dir.b2(&line);
                 assert!(dir.read(&file).ends_with(&tail), "{line}, {follower}: {}", run.all());
-                // The metadata of a Bloscpack file have room of their own.
+                // The metadata of a Bloscpack file may fit into their own room.
                 let may = file.ends_with(".blp") && line.starts_with("meta");
                 assert!(may || run.code != Some(0), "{line}, {follower}: {}", run.all());
                 for output in ["out.raw", "out"] {
@@ -52,7 +52,7 @@ fn a_file_after_an_object_is_not_overwritten_or_removed() {
 }
 
 #[test]
-fn a_second_bloscpack_file_is_told_by_who_reads_the_first() {
+fn readers_of_a_bloscpack_file_warn_of_a_second_one() {
     let dir = objects();
     let (first, second) = (dir.read("a.blp"), dir.read("a.b2nd"));
     dir.write("two.blp", [&first[..], &first].concat());
@@ -85,7 +85,7 @@ fn a_second_bloscpack_file_is_told_by_who_reads_the_first() {
 }
 
 #[test]
-fn a_rescue_that_leaves_a_file_out_is_not_everything() {
+fn a_rescue_that_leaves_a_file_out_is_exit_code_1() {
     let dir = objects();
     for (name, follower) in [("a.blp", "a.blp"), ("a.b2nd", "a.blp"), ("a.b2frame", "a.npy")] {
         let file = format!("both{}", &name[1..]);
@@ -120,7 +120,7 @@ fn a_second_array_of_numpy_is_not_cut_off() {
     assert!(run.stderr.contains("a NumPy array begins there"), "{}", run.stderr);
     assert!(dir.read("two.npy") == two);
     assert!(dir.b2("show two.npy").stderr.contains("a NumPy array begins there"));
-    // The rest of a killed append is no file.
+    // The rest of a killed append is not a file.
     dir.write("cut.npy", [&first[..], &[1; 17]].concat());
     let run = dir.b2("append cut.npy rows.npy").ok();
     let text = "17 bytes after the array are no part of it; they may be from an interrupted append";
@@ -140,7 +140,7 @@ fn bytes_around_a_zip_archive_are_told() {
         dir.write("x.b2z", [before, &archive, after].concat());
         let run = dir.b2("verify x.b2z");
         assert!(run.stderr.contains(&format!("warning: {text}\n")), "{text}: {}", run.all());
-        // A change writes the archive anew, and would drop them.
+        // A change writes the archive again, and would drop them.
         let whole = dir.read("x.b2z");
         for line in
             ["convert -q a.npy x.b2z::/k", "meta set x.b2z::/ a=1", "recompress -C lz4 x.b2z"]

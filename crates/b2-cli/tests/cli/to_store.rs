@@ -9,7 +9,7 @@ use crate::{
     stores::samples,
 };
 
-/// Samples of bcolz with types that no column of a store has, or without columns.
+/// Samples of bcolz without columns, or with types that a store cannot hold.
 const REFUSED: [&str; 3] = ["ca_object", "ct_all_deleted", "ct_struct_column"];
 
 #[test]
@@ -192,7 +192,7 @@ fn a_table_is_added_to_a_store_and_replaced_with_force() {
 }
 
 #[test]
-fn what_cannot_be_a_value_changes_nothing() {
+fn inputs_that_are_no_value_change_nothing() {
     let dir = samples(&["tree-basic.b2z", "table-basic.b2z"]);
     dir.write("w.raw", walk(50));
     dir.b2("c -q w.raw").ok();
@@ -258,7 +258,7 @@ fn what_cannot_be_a_value_changes_nothing() {
     assert!(dir.read("tree-basic.b2z") == before);
 }
 
-/// An option that chooses a part of one value is not for all values of a store.
+/// Options for a part of one value do not apply to all values of a store.
 #[test]
 fn options_about_one_value_refuse_a_store_of_several() {
     let dir = Dir::new();

@@ -1,4 +1,4 @@
-//! Findings of a day with the program: each case is a line that somebody typed.
+//! Findings of a day with the program; each case is a typed line.
 
 use std::process::Stdio;
 
@@ -159,7 +159,7 @@ fn a_missing_folder_is_named() {
 }
 
 #[test]
-fn what_is_hardly_meant_as_bytes_is_told() {
+fn inputs_unlikely_to_be_raw_bytes_are_warned_of() {
     let dir = Dir::new();
     dir.write("a.f64", walk(100_000)).b2("c -q a.f64").ok();
     let said = |line: &str| dir.b2(line).ok().stderr;
@@ -255,7 +255,7 @@ fn a_damaged_file_has_its_line_in_lists() {
     assert!(run.stderr.starts_with(start), "{}", run.stderr);
     let tree = dir.b2("list --tree cut.b2frame");
     assert_eq!((tree.code, tree.text()), (Some(1), "cut.b2frame   damaged\n"));
-    // A sound file is silent, and twice -q silences all.
+    // A sound file prints nothing, and `-qq` silences all.
     assert_eq!(dir.b2("verify -q a.i32.b2frame").ok().text(), "");
     assert!(dir.b2("verify -q cut.b2frame").text().contains("DAMAGED"));
     let run = dir.b2("verify -qq cut.b2frame");
@@ -285,7 +285,7 @@ fn metadata_go_to_files_of_every_kind() {
 
 #[cfg(unix)]
 #[test]
-fn what_was_typed_in_the_editor_is_kept() {
+fn text_from_the_editor_is_kept() {
     let dir = Dir::new();
     dir.write("a.i32", walk(100)).b2("c -q a.i32").ok();
     dir.write("typed", "{ my text");
@@ -313,7 +313,7 @@ fn offsets_and_positions_are_taken_as_they_are_printed() {
 fn arrays_of_numpy_grow() {
     let dir = Dir::new();
     dir.write("a.npy", npy("'<f8'", "(1, 2)", &floats(&[1.0, 2.0])));
-    // A file as NumPy writes it: with room in the header.
+    // NumPy writes a header with spare room.
     dir.b2("c -q a.npy -o a.b2nd").ok();
     dir.b2("convert -q a.b2nd b.npy").ok();
     let run = dir.b2("append b.npy a.npy a.b2nd").ok();
@@ -339,7 +339,7 @@ fn tables_lose_single_columns_and_not_all() {
 }
 
 #[test]
-fn what_is_left_out_is_one_line() {
+fn losses_are_reported_in_one_line() {
     let dir = Dir::new();
     dir.write("a.npy", npy("'<f8'", "(2,)", &floats(&[1.0, 2.0])));
     dir.b2("c -q --vlmeta k1=1 --vlmeta k2=2 a.npy").ok();

@@ -1,4 +1,4 @@
-//! `b2 tune` and `b2 bench`: measured on the user's data, with a command that works.
+//! `b2 tune` and `b2 bench`: they measure the user's data, and the printed command works.
 
 use crate::session::{Dir, walk};
 

@@ -1,5 +1,5 @@
-//! `verify` says OK of what can be read, and of nothing else: whatever ends with 0 there can be
-//! shown and written out, value by value.
+//! `verify` says OK only of readable files: every file with exit code 0 can be shown and written,
+//! value by value.
 
 use std::{
     fs,
@@ -11,7 +11,7 @@ use blosc_testdata::fixture::path;
 
 use crate::session::{Dir, Run};
 
-/// All files and directories of the fixtures that may be objects, sound and malformed.
+/// Files and directories of the fixtures, sound and malformed.
 fn fixtures() -> Vec<PathBuf> {
     let mut found = vec![];
     for folder in ["frames", "stores", "stores/malformed", "bcolz", "bcolz/malformed"]
@@ -29,8 +29,8 @@ fn fixtures() -> Vec<PathBuf> {
     found
 }
 
-/// The members of a store with values that are no mere recipes, and whether their bytes have a
-/// meaning of their own; none of anything else.
+/// The members of a store that hold data, and whether their bytes have a meaning of their own;
+/// empty for other inputs.
 fn members(path: &Path) -> Vec<(String, bool)> {
     let Ok(store) = Store::open(path) else { return vec![] };
     let mut members = vec![];
@@ -61,7 +61,7 @@ fn whatever_verify_calls_ok_can_be_shown_and_written() {
     for fixture in fixtures() {
         let name = fixture.to_str().unwrap();
         let verified = run("verify", name);
-        // Frames of recipes have no data, and are told as such.
+        // Frames of recipes hold no data, and `verify` says so.
         if verified.code != Some(0) || verified.stderr.contains("is not resolved") {
             ndamaged += u32::from(verified.code == Some(1));
             continue;
@@ -77,7 +77,7 @@ fn whatever_verify_calls_ok_can_be_shown_and_written() {
         }
         if Store::open(&fixture).is_err() {
             reads.push(run(show, name));
-            // Objects are values, and no bytes.
+            // Objects are values, and not bytes.
             reads.push(run(cat, name));
             let is_of_objects =
                 |read: &Run| read.code != Some(1) && read.stderr.contains("Python objects");

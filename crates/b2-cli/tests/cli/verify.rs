@@ -1,4 +1,4 @@
-//! `verify`: what is sound, what is not, and how it is told.
+//! `verify`: sound and damaged files, and the report.
 
 use blosc_testdata::fixture::{Format, Manifest, path};
 
@@ -16,8 +16,7 @@ fn sound_frames_are_ok() {
     }
 }
 
-/// A frame of five chunks of 4000 bytes of which the third and the last are damaged in their
-/// streams.
+/// A frame of five chunks of 4000 bytes; the streams of the third and the last are damaged.
 fn damaged() -> Dir {
     let dir = Dir::new();
     dir.write("w.i32", walk(5000)).b2("c -q -z 4000 w.i32").ok();
@@ -26,7 +25,7 @@ fn damaged() -> Dir {
     let mut frame = dir.read("w.i32.b2frame");
     for nchunk in [2, 4] {
         let at = usize::try_from(table["chunks"][nchunk]["offset"].as_u64().unwrap()).unwrap();
-        // The first four bytes after the block starts are the length of a stream.
+        // The first four bytes after the block starts hold the length of a stream.
         frame[at + 36..at + 40].copy_from_slice(&i32::MAX.to_le_bytes());
     }
     dir.write("bad.b2frame", frame);
@@ -67,7 +66,7 @@ fn json_has_a_row_for_every_bad_chunk() {
 }
 
 #[test]
-fn the_rest_of_a_damaged_frame_can_still_be_had() {
+fn sound_chunks_of_a_damaged_frame_are_readable() {
     let dir = damaged();
     let data = dir.read("w.i32");
     assert!(dir.b2("cat --bytes 0:8000 bad.b2frame").ok().stdout == data[..8000]);
@@ -79,7 +78,7 @@ fn the_rest_of_a_damaged_frame_can_still_be_had() {
 
 #[test]
 fn leftovers_of_c_blosc2_are_warnings() {
-    // Its header says blocks of another size than they have.
+    // The header gives another block size than that of the blocks.
     let file = path("frames/special-value.b2frame");
     assert_eq!(Dir::new().b2(&format!("verify {}", file.display())).code, Some(0));
 }
@@ -109,10 +108,10 @@ fn sizes_that_are_lost_are_damage() {
 #[test]
 fn an_unknown_codec_is_not_damage() {
     let dir = Dir::new();
-    // In a frame with a seal it would be.
+    // With a seal, the changed bytes would be damage.
     dir.write("w", walk(1000)).b2("c -q -t 4 --checksum none w").ok();
     let mut frame = dir.read("w.b2frame");
-    // Format 6 in the flags of the first chunk, and a codec that nobody has.
+    // Format 6 in the flags of the first chunk, which stands for an unknown codec.
     frame[97 + 2] = frame[97 + 2] & 0x1f | 6 << 5;
     frame[97 + 22] = 200;
     let run = dir.write("w.b2frame", frame).b2("verify w.b2frame");
@@ -134,7 +133,7 @@ fn a_seal_notices_a_flipped_bit_and_is_not_renewed_over_it() {
         bytes[at] ^= 4;
         dir.write("a.b2frame", bytes);
     };
-    // Noise is stored as it is, so that nothing else can notice.
+    // Noise is stored uncompressed, so that only the seal can notice.
     flip(20_000);
     assert_eq!(dir.b2("verify a.b2frame").code, Some(0));
     flip(20_000);
@@ -172,7 +171,7 @@ fn chunks_that_known_defects_may_have_spoiled_are_warnings() {
 fn every_suspicious_form_has_a_warning() {
     let dir = Dir::new();
     dir.write("odd", &walk(1001)[..4003]);
-    // Where the program does not write an order of filters, the header is changed.
+    // The program does not write this order of filters, so the header is changed.
     for (options, warning) in [
         ("--filter shuffle,bytedelta_legacy", "bytedelta as filter 34"),
         ("--filter shuffle,bytedelta", "bytedelta with bytes after the last item"),
@@ -201,7 +200,7 @@ fn items_that_the_shape_hides_are_told() {
     std::fs::copy(sample, dir.path("x.b2nd")).unwrap();
     let run = dir.b2("verify x.b2nd").ok();
     assert!(run.stderr.contains("warning: 1 chunk, the first is 0: items outside of the shape"));
-    // Neither blank padding nor that of a fill value is data.
+    // Padding, blank or of a fill value, is not data.
     dir.write("w.i32", walk(70)).b2("c -q --dtype i4 --shape 7,10 --chunks 4,4 w.i32").ok();
     assert_eq!(dir.b2("verify w.i32.b2nd").ok().stderr, "");
     let params = b2frame::NdParams::new(&[7, 10], "<i4".parse().unwrap()).chunkshape(&[4, 4]);

@@ -265,7 +265,7 @@ fn diff_objects(
     Ok(equal)
 }
 
-/// Opens both. Text takes the types of the other side, so that values are compared.
+/// Opens both. Text takes the types of the other input, so that values are compared.
 fn open_both(
     args: &DiffArgs,
     cx: &Context,

@@ -1,4 +1,5 @@
-//! The sessions of the README and of `docs/cli.md`, `guide.md` and `recipes.md`, run and compared line by line.
+//! The sessions of the README and of `docs/cli.md`, `guide.md` and `recipes.md`, run and compared
+//! line by line.
 //!
 //! A block marked `console` holds commands after `$ ` and their output; one marked `console
 //! parquet` runs in builds with that feature. All blocks run in order in one directory.

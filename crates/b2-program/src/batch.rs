@@ -1,9 +1,8 @@
-//! Outputs that take their places together.
+//! Outputs of a run over many inputs, synced and renamed together.
 //!
-//! A disk that syncs many files at a time needs little longer than for one. So the outputs of a run
-//! over many inputs wait until there are some: all of them are synced, each is renamed, and each
-//! folder is synced once. A thread does that, while the next outputs are made. Lines about an
-//! output are printed when it has its place.
+//! A disk syncs many files at once in little more time than one. So outputs wait until there are
+//! some. A thread then syncs them all, renames each, and syncs each folder once, while the next
+//! outputs are made. Lines about an output are printed when it has its name.
 
 use std::{
     fs::{File, Metadata},
@@ -16,16 +15,16 @@ use blosc_io::replace::{Carry, directory_of, sync_many};
 
 use crate::{Console, Held, Program, Staged};
 
-/// Outputs that wait at most.
+/// Most outputs that wait.
 const MAX_OUTPUTS: usize = 400;
-/// Files that a run opens beside the outputs that wait.
+/// Files that a run opens besides the waiting outputs.
 const OTHER_FILES: usize = 64;
-/// Bytes that wait at most: the disk is not idle meanwhile.
+/// Most bytes that wait; more would leave the disk idle.
 const MAX_NBYTES: u64 = 16 << 20;
 /// Threads that sync.
 const SYNCERS: usize = 8;
 
-/// Outputs that are complete and not in place.
+/// Complete outputs that wait for their names.
 #[derive(Debug)]
 pub struct Batch<P: Program> {
     waiting: Vec<Waiting<P>>,
@@ -37,18 +36,18 @@ pub struct Batch<P: Program> {
 
 #[derive(Debug)]
 struct Waiting<P> {
-    /// How messages call the input.
+    /// The name of the input in messages.
     input: String,
     staged: Staged<P>,
-    /// The input whose mode and times the output gets.
+    /// The mode and times that the output gets: those of the input.
     source: Option<Metadata>,
     lines: Held,
 }
 
-/// The input of an output, the lines about it, and whether it has its place.
+/// The input of an output, the lines about it, and the result of its renaming.
 type Settled<P> = (String, Held, Result<(), <P as Program>::Error>);
 
-/// The outputs before.
+/// The outputs of the round before.
 #[derive(Debug)]
 enum Settling<P: Program> {
     Done(Vec<Settled<P>>),
@@ -79,8 +78,8 @@ impl<P: Program> Default for Batch<P> {
     }
 }
 
-/// The number of outputs that wait in a process that may open `nfiles` files. Each has an open
-/// file, and as many are put in place meanwhile.
+/// The number of waiting outputs in a process that may open `nfiles` files. Each holds an open
+/// file, and as many are renamed at the same time.
 fn max_outputs(nfiles: usize) -> usize {
     (nfiles.saturating_sub(OTHER_FILES) / 2).clamp(1, MAX_OUTPUTS)
 }
@@ -100,14 +99,14 @@ const fn max_open_files() -> usize {
 
 impl<P: Program> Drop for Batch<P> {
     fn drop(&mut self) {
-        // The end of the process would stop it between two names.
+        // Otherwise the end of the process could stop the thread between a sync and a rename.
         core::mem::take(&mut self.settling).done();
     }
 }
 
 impl<P: Program> Batch<P> {
-    /// Adds the output of `input`, which gets mode and times of `source`. Until
-    /// [`told`](Self::told), the console holds back what it is told.
+    /// Adds the output of `input`, which gets the mode and times of `source`. The console holds
+    /// back all lines until [`told`](Self::told).
     pub fn push(
         &mut self,
         console: &Console<P>,
@@ -132,12 +131,12 @@ impl<P: Program> Batch<P> {
         self.waiting.len() >= self.max_outputs || self.nbytes >= MAX_NBYTES
     }
 
-    /// Starts to put all outputs in place. Those before have theirs then; the lines about them are
-    /// printed, and `fail` is told of those that have none.
+    /// Starts to rename all outputs, after those of the round before are done: their lines are
+    /// printed, and `fail` gets their errors.
     ///
     /// # Errors
     ///
-    /// When standard output takes no lines.
+    /// When standard output cannot be written.
     pub fn settle(
         &mut self,
         console: &Console<P>,
@@ -152,7 +151,7 @@ impl<P: Program> Batch<P> {
         let (give, take) = mpsc::channel();
         let work = move || take.recv().map_or_else(|_| vec![], put_in_place);
         let started = thread::Builder::new().spawn(work);
-        // Without a thread the caller does it.
+        // If no thread starts, the caller does the work.
         match (started, give.send(waiting)) {
             (Ok(thread), Ok(())) => self.settling = Settling::Thread(thread),
             (_, Err(SendError(waiting))) => self.settling = Settling::Done(put_in_place(waiting)),
@@ -161,7 +160,7 @@ impl<P: Program> Batch<P> {
         told
     }
 
-    /// Puts all outputs in place, and tells of them as [`settle`](Self::settle) does.
+    /// Renames all outputs, and reports as [`settle`](Self::settle) does.
     ///
     /// # Errors
     ///
@@ -186,7 +185,7 @@ impl<P: Program> Batch<P> {
         core::mem::take(&mut self.waiting)
     }
 
-    /// Waits for the outputs that are put in place meanwhile, and tells of them.
+    /// Waits for the outputs of the round before, and reports them.
     fn wait(
         &mut self,
         console: &Console<P>,
@@ -196,7 +195,7 @@ impl<P: Program> Batch<P> {
     }
 }
 
-/// Tells of outputs, in their order.
+/// Reports outputs in their order.
 fn tell<P: Program>(
     settled: Vec<Settled<P>>,
     console: &Console<P>,
@@ -215,7 +214,7 @@ fn tell<P: Program>(
     told.and_then(|()| console.tell(lines))
 }
 
-/// Puts each output in place.
+/// Renames each output.
 fn put_in_place<P: Program + Sync>(mut waiting: Vec<Waiting<P>>) -> Vec<Settled<P>>
 where
     P::Error: Send,
@@ -230,8 +229,8 @@ where
     waiting.into_iter().zip(done).map(|(it, done)| (it.input, it.lines, done)).collect()
 }
 
-/// Gives each output what it takes over, and syncs it where that is requested: all files by one
-/// call, or several at a time.
+/// Gives each output its owner, mode and times, and syncs it if requested: all files by one call,
+/// or several at a time.
 fn complete_all<P: Program + Sync>(waiting: &[Waiting<P>]) -> Vec<Result<(), P::Error>>
 where
     P::Error: Send,
@@ -251,7 +250,7 @@ where
         let threads: Vec<_> = waiting.chunks(share).map(start).collect();
         let joined = threads.into_iter().map(|(thread, share)| {
             let done = thread.ok().and_then(|thread| thread.join().ok());
-            // Without a thread the caller syncs.
+            // If no thread starts, the caller syncs.
             done.unwrap_or_else(|| sync_each(share))
         });
         joined.flatten().collect()
@@ -263,7 +262,7 @@ fn sync_each<P: Program>(waiting: &[Waiting<P>]) -> Vec<Result<(), P::Error>> {
     waiting.iter().map(|it| it.staged.sync()).collect()
 }
 
-/// Syncs each folder once in which an output has its place, and again where that failed.
+/// Syncs each folder with a new output once, and again after a failure.
 fn sync_names<P: Program>(waiting: &[Waiting<P>], done: &mut [Result<(), P::Error>]) {
     let mut synced: Vec<&Path> = vec![];
     for (waiting, done) in waiting.iter().zip(done) {

@@ -1,12 +1,10 @@
-//! The only place that prints for people: messages on standard error, and the way to standard
-//! output.
+//! The only place that prints for people: messages on standard error, and text on standard output.
 //!
-//! Nothing of a file or of its name reaches a terminal as a control character: messages are escaped
-//! here, and so is what goes to standard output when that is a terminal. In a pipe the data keep
-//! their bytes.
+//! No part of a file or its name reaches a terminal as a control character. Messages are escaped
+//! here, and so is standard output if it is a terminal. In a pipe, data keep their bytes.
 //!
-//! A problem is `PROGRAM: FILE: what is wrong`, and `hint: what to do` on a line of its own, or an
-//! object for programs.
+//! A problem is `PROGRAM: FILE: what is wrong`, and `hint: what to do` on a line of its own; for
+//! programs it is a JSON object.
 
 use core::marker::PhantomData;
 use std::{
@@ -56,31 +54,31 @@ pub enum ProgressWhen {
     Json,
 }
 
-/// How a program speaks.
+/// The options for output.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Manner {
-    /// How often `-q` was said: once for no words but errors, twice for none.
+    /// Count of `-q`: with one, only errors are printed; with two, nothing.
     pub quiet: u8,
-    /// How often `-v` was said.
+    /// Count of `-v`.
     pub verbose: u8,
-    /// Documents instead of text.
+    /// JSON documents instead of text.
     pub json: bool,
     /// Units for printed sizes.
     pub units: Units,
-    /// When there are colours.
+    /// When text has colours.
     pub color: When,
     /// When progress is shown.
     pub progress: ProgressWhen,
 }
 
-/// The way to the user.
+/// The console: standard output and standard error.
 #[derive(Clone, Debug)]
 pub struct Console<P> {
     name: String,
     manner: Manner,
-    /// The command that runs, if there is one.
+    /// The running command, if there is one.
     command: Option<Arc<Running>>,
-    /// The lines that wait for an output, while they are held back.
+    /// The lines that are held back until their output is renamed.
     held: Arc<Mutex<Option<Held>>>,
     program: PhantomData<P>,
 }
@@ -90,7 +88,7 @@ pub struct Console<P> {
 pub struct Held(Vec<(Stream, Vec<u8>)>);
 
 impl Held {
-    /// Adds more lines. Those for one stream are written by one call.
+    /// Adds more lines; joins lines of one stream, so that one call writes them.
     pub(crate) fn append(&mut self, lines: Self) {
         for (stream, line) in lines.0 {
             match self.0.last_mut() {
@@ -101,7 +99,7 @@ impl Held {
     }
 }
 
-/// Where a line goes.
+/// The stream of a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Stream {
     Output,
@@ -110,10 +108,10 @@ enum Stream {
     Error,
 }
 
-/// Characters on either side of a mark.
+/// Most characters before and after a mark.
 const MAX_BEFORE_MARK: usize = 40;
 
-/// The command that runs: its name, and its options as they are written.
+/// The running command: its name, and its options as written.
 #[derive(Debug)]
 struct Running {
     name: String,
@@ -121,10 +119,10 @@ struct Running {
 }
 
 impl Running {
-    /// Can a hint be followed? Options outside of backquotes have to be those of this command, and
-    /// what is in backquotes another command, or this one with another option.
+    /// Whether a user of this command can follow a hint. Options outside of backquotes must belong
+    /// to this command; backquotes must hold another command, or this one with another option.
     fn can_follow(&self, hint: &str) -> bool {
-        // A line of another program has options of that.
+        // A line of another program has options of its own.
         let is_known = |part: &str| {
             part.starts_with("cargo ")
                 || options_in(part).all(|option| self.options.iter().any(|known| known == option))
@@ -149,7 +147,7 @@ fn options_in(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// An error as programs get it.
+/// An error in JSON.
 #[derive(Debug, Serialize)]
 struct Object<'a, T> {
     schema: &'static str,
@@ -164,15 +162,15 @@ struct Object<'a, T> {
 }
 
 impl<P: Program> Console<P> {
-    /// The console of a program that was called by the name `name`.
+    /// The console of a program that was called as `name`.
     #[must_use]
     pub fn new(name: &str, manner: impl Into<Manner>) -> Self {
         let (name, manner) = (name.to_owned(), manner.into());
         Self { name, manner, command: None, held: Arc::default(), program: PhantomData }
     }
 
-    /// Of the command with this name and these options, as they are written: hints that it cannot
-    /// follow, or that lead back to it, are not given.
+    /// Sets the running command and its options as written. The console then omits hints that this
+    /// command cannot follow, or that lead back to it.
     #[must_use]
     pub fn command(self, name: Option<String>, options: impl IntoIterator<Item = String>) -> Self {
         let name = name.unwrap_or_default();
@@ -180,7 +178,7 @@ impl<P: Program> Console<P> {
         Self { command, ..self }
     }
 
-    /// The name that the program was called by.
+    /// The name by which the program was called.
     pub fn program(&self) -> &str {
         &self.name
     }
@@ -190,17 +188,17 @@ impl<P: Program> Console<P> {
         self.manner.units
     }
 
-    /// Are documents wanted instead of text?
+    /// Whether JSON documents are printed instead of text.
     pub fn json(&self) -> bool {
         self.manner.json
     }
 
-    /// How often `-q` was said.
+    /// Count of `-q`.
     pub fn quiet(&self) -> u8 {
         self.manner.quiet
     }
 
-    /// How often `-v` was said.
+    /// Count of `-v`.
     pub fn verbose(&self) -> u8 {
         self.manner.verbose
     }
@@ -215,14 +213,14 @@ impl<P: Program> Console<P> {
         }
     }
 
-    /// The same without a word.
+    /// The same console without any output.
     pub fn silent(&self) -> Self {
         let progress = ProgressWhen::Never;
         let manner = Manner { quiet: 2, verbose: 0, progress, ..self.manner };
         Self { manner, command: self.command.clone(), ..Self::new(&self.name, manner) }
     }
 
-    /// Prints what is wrong with `file`, with fields for programs that say where.
+    /// Prints a problem of `file`; `position` adds fields for programs.
     pub fn problem(
         &self,
         file: Option<&str>,
@@ -250,8 +248,7 @@ impl<P: Program> Console<P> {
         self.stderr(&format!("{plain}{text}\n"));
     }
 
-    /// Prints a text that is no good for `file`, and under it a mark at the byte `at` of the text
-    /// that says why.
+    /// Prints a text that `file` cannot use, with a mark under its byte `at` and the reason `why`.
     pub fn marked(&self, file: Option<&str>, text: &str, at: usize, why: &str) {
         if self.manner.quiet >= 2 {
             return;
@@ -271,7 +268,7 @@ impl<P: Program> Console<P> {
         self.stderr(&format!("{line}{}{cyan}^{cyan:#} {why}\n", " ".repeat(blanks)));
     }
 
-    /// Something that does not stop the work.
+    /// Prints a warning, which does not stop the work.
     pub fn warning(&self, file: &str, message: &str) {
         if self.manner.quiet >= 1 {
             return;
@@ -286,21 +283,21 @@ impl<P: Program> Console<P> {
         self.stderr(&format!("{}: {}: {label}\n", self.name, harmless(file)));
     }
 
-    /// A line about finished work.
+    /// Prints a line about finished work.
     pub fn note(&self, text: &str) {
         if self.manner.quiet == 0 && !self.manner.json {
             self.stderr(&format!("{}\n", harmless_lines(text)));
         }
     }
 
-    /// A line about finished work, with `-v`.
+    /// Prints a line about finished work, with `-v` only.
     pub fn detail(&self, text: &str) {
         if self.manner.verbose > 0 {
             self.note(text);
         }
     }
 
-    /// Something beside the work: an object on standard error with `--json`, else a line with `-v`.
+    /// Prints a side note: with `--json` an object on standard error, with `-v` a line.
     pub fn aside(&self, document: &impl Serialize, line: &str) {
         if self.manner.json && self.manner.quiet == 0 {
             self.stderr(&format!("{}\n", json_text(document)));
@@ -309,13 +306,14 @@ impl<P: Program> Console<P> {
         }
     }
 
-    /// A name of a file on a line of standard output: as it is in a pipe, but for line breaks.
+    /// The name of a file for a line of standard output: in a pipe unchanged, except for line
+    /// breaks.
     pub fn name<'a>(&self, name: &'a str) -> Cow<'a, str> {
         if io::stdout().is_terminal() { harmless(name).into() } else { unbroken(name) }
     }
 
-    /// Prints a line with the name of a file in it, whose bytes stay as they are in a pipe, but for
-    /// line breaks: another program finds the file by it.
+    /// Prints a line with the name of a file. In a pipe the name keeps its bytes, except line
+    /// breaks, so that another program finds the file by it.
     ///
     /// # Errors
     ///
@@ -343,7 +341,7 @@ impl<P: Program> Console<P> {
         self.write(Stream::Output, text.as_bytes())
     }
 
-    /// Prints text with colours, whose control characters are ours, to standard output.
+    /// Prints text with our own colour codes to standard output.
     ///
     /// # Errors
     ///
@@ -352,12 +350,12 @@ impl<P: Program> Console<P> {
         self.write(Stream::Styled, text.as_bytes())
     }
 
-    /// Holds back all lines from now on, until [`held`](Self::held) takes them.
+    /// Holds back all lines until [`held`](Self::held) takes them.
     pub fn hold(&self) {
         self.lines().get_or_insert_default();
     }
 
-    /// The lines that were held back; the next ones are printed again.
+    /// Takes the lines that were held back; later lines are printed at once.
     pub fn held(&self) -> Held {
         self.lines().take().unwrap_or_default()
     }
@@ -389,30 +387,30 @@ impl<P: Program> Console<P> {
                 printed(out.write_all(text).and_then(|()| out.flush()))
             }
             Stream::Error => {
-                // Standard error that is gone cannot be reported.
+                // There is no place to report that standard error is gone.
                 let _unheard = AutoStream::new(io::stderr().lock(), self.choice()).write_all(text);
                 Ok(())
             }
         }
     }
 
-    /// Does standard output show colours?
+    /// Whether standard output shows colours.
     pub fn has_colors(&self) -> bool {
         let choice = AutoStream::new(io::stdout(), self.choice()).current_choice();
         choice != ColorChoice::Never
     }
 
-    /// Does the terminal say that it has more than 256 of them?
+    /// Whether the terminal claims more than 256 colours.
     pub fn has_true_color(&self) -> bool {
         std::env::var("COLORTERM").is_ok_and(|it| it == "truecolor" || it == "24bit")
     }
 
-    /// Columns and rows of the terminal that standard output is.
+    /// Columns and rows of the terminal on standard output.
     pub fn terminal_size(&self) -> Option<(usize, usize)> {
         terminal_size(io::stdout()).filter(|(_, rows)| *rows > 0)
     }
 
-    /// Columns of the terminal that standard error is.
+    /// Columns of the terminal on standard error.
     pub fn error_width(&self) -> Option<usize> {
         terminal_size(io::stderr()).map(|(columns, _)| columns)
     }
@@ -431,7 +429,7 @@ impl<P: Program> Console<P> {
         printed(written.and_then(|()| out.flush()))
     }
 
-    /// The document about finished work, or the line.
+    /// Prints the document about finished work, or the line.
     ///
     /// # Errors
     ///
@@ -446,7 +444,7 @@ impl<P: Program> Console<P> {
     }
 
     fn stderr(&self, text: &str) {
-        // Standard error never fails.
+        // Writing to standard error never fails.
         let _written = self.write(Stream::Error, text.as_bytes());
     }
 
@@ -459,12 +457,12 @@ impl<P: Program> Console<P> {
     }
 }
 
-/// Whether standard output took it.
+/// The error of a write to standard output.
 fn printed<E: From<Error>>(done: io::Result<()>) -> Result<(), E> {
     done.map_err(|error| Error::io(Doing::Stdout)(error).into())
 }
 
-/// Columns and rows of the terminal that a stream is, if it says so.
+/// Columns and rows of the terminal behind a stream, if it reports them.
 #[cfg(unix)]
 fn terminal_size(stream: impl std::os::fd::AsFd) -> Option<(usize, usize)> {
     let size = rustix::termios::tcgetwinsize(stream).ok()?;

@@ -1,4 +1,4 @@
-//! Refusals of the system, in words that follow `PROGRAM: FILE:`.
+//! Errors of the system, in words that follow `PROGRAM: FILE:`.
 
 use core::error::Error as StdError;
 use std::{
@@ -6,26 +6,26 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Why an output or a stream was not done.
+/// The reason why an output or a stream failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The system refuses.
+    /// An error of the system.
     #[error("{doing}")]
     Io {
         /// The operation.
         doing: Doing,
-        /// The file, if that is not the input.
+        /// The file, unless it is the input.
         path: Option<PathBuf>,
-        /// Its words.
+        /// The error of the system.
         source: io::Error,
     },
-    /// The output is there already.
+    /// The output exists already.
     #[error("file exists")]
     Exists {
         /// The output.
         path: PathBuf,
     },
-    /// Something that is no regular file, which was not forced.
+    /// The output is not a regular file, and was not forced.
     #[error("is {kind}")]
     NotRegular {
         /// The output.
@@ -33,7 +33,7 @@ pub enum Error {
         /// The kind of file that is there.
         kind: FileKind,
     },
-    /// The folder of an output is not there.
+    /// The folder of an output is missing.
     #[error("there is no folder {folder}")]
     NoFolder {
         /// The output.
@@ -41,24 +41,24 @@ pub enum Error {
         /// Its folder as text.
         folder: String,
     },
-    /// Bytes for standard output, which is a terminal.
+    /// Binary data for standard output, which is a terminal.
     #[error("refusing to write binary data to a terminal")]
     Terminal,
 }
 
 impl Error {
-    /// The system refused while `doing` something.
+    /// An error of the system while `doing` something.
     pub fn io(doing: Doing) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { doing, path: None, source }
     }
 
-    /// The system refused while `doing` something with a file that is not the input.
+    /// An error of the system while `doing` something with a file other than the input.
     pub fn io_at(doing: Doing, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = Some(path.to_owned());
         move |source| Self::Io { doing, path, source }
     }
 
-    /// The file that this is about, when it is not the input.
+    /// The file that the error is about, unless it is the input.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         match self {
@@ -70,7 +70,7 @@ impl Error {
         }
     }
 
-    /// Did the reader at the other end of standard output go away?
+    /// Whether the reader of standard output has gone.
     #[must_use]
     pub fn is_closed_pipe(&self) -> bool {
         let Self::Io { doing: Doing::Stdout, source, .. } = self else { return false };
@@ -82,7 +82,7 @@ impl Error {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Doing {
-    /// Opening a file, or looking at it: the refusal says it all.
+    /// Opening a file, or reading its metadata: the system's error says enough.
     #[error("")]
     Open,
     /// Reading a file.
@@ -100,22 +100,22 @@ pub enum Doing {
     /// Making a file or a folder.
     #[error("creating the file")]
     Create,
-    /// The temporary file or folder, in the directory of the target.
+    /// Creating a temporary file or folder in the directory of the target.
     #[error("creating a temporary file beside it")]
     CreateBeside,
     /// Waiting until content is on the disk.
     #[error("syncing to the disk")]
     Sync,
-    /// After the output has its name.
+    /// Syncing the directory, after the rename of the output.
     #[error("complete and in place, but syncing its directory to the disk")]
     SyncDirectory,
-    /// Giving the output its name.
+    /// Renaming the output.
     #[error("renaming into place")]
     Rename,
     /// Removing a file.
     #[error("removing")]
     Remove,
-    /// Keeping an input or an output in one of the temporary folders.
+    /// Copying an input or an output to a temporary folder.
     #[error("keeping the input in a temporary file in {}", std::env::temp_dir().display())]
     Spool,
     /// Catching signals.
@@ -126,10 +126,10 @@ pub enum Doing {
     Editor,
 }
 
-/// A kind of file that is not handled unasked.
+/// A kind of file that needs `-f`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FileKind {
-    /// A symbolic link, wherever it leads.
+    /// A symbolic link, also one that leads nowhere.
     #[error("a symbolic link")]
     Link,
     /// A directory.
@@ -153,7 +153,7 @@ pub fn chain(error: &(dyn StdError + 'static)) -> String {
     chain_with(error, |_| None)
 }
 
-/// As [`chain`], where `explain` may have better words for one of the errors.
+/// As [`chain`]; `explain` may replace the words of an error.
 pub fn chain_with(
     error: &(dyn StdError + 'static),
     explain: impl Fn(&(dyn StdError + 'static)) -> Option<String>,
@@ -163,18 +163,18 @@ pub fn chain_with(
     let mut cause = error.source();
     while let Some(error) = cause {
         let link = one_link(error);
-        // A transparent error prints its cause; once is enough.
+        // A transparent error prints the words of its cause, which must not come twice.
         if !line.ends_with(&link) {
             line.extend((!line.is_empty()).then_some(": "));
             line.push_str(&link);
         }
         cause = error.source();
     }
-    // Ranges as people write them.
+    // Ranges in the spelling of people.
     line.replace("..=", " to ")
 }
 
-/// The system's error among the causes if an output had no room, which it says of no input.
+/// The system's error among the causes, if an output had no room; reading never gives this error.
 pub fn no_room(error: &(dyn StdError + 'static)) -> Option<io::Error> {
     use io::ErrorKind::{FileTooLarge, QuotaExceeded, ReadOnlyFilesystem, StorageFull, WriteZero};
     let full = [FileTooLarge, QuotaExceeded, ReadOnlyFilesystem, StorageFull, WriteZero];
@@ -187,7 +187,7 @@ pub fn no_room(error: &(dyn StdError + 'static)) -> Option<io::Error> {
     Some(last.raw_os_error().map_or_else(|| last.kind().into(), io::Error::from_raw_os_error))
 }
 
-/// The words of an error that come before those of its cause.
+/// The words of an error before those of its cause.
 fn without_cause(error: &(dyn StdError + 'static)) -> String {
     let text = own_words(error);
     let cause = error.source().map(|cause| format!(": {cause}"));
@@ -204,15 +204,14 @@ fn own_words(error: &(dyn StdError + 'static)) -> String {
     }
 }
 
-/// The system's words without the number, and without the capital that would look odd in the middle
-/// of a line.
+/// The system's words, without its number and without a capital in the middle of a line.
 fn io_text(error: &io::Error) -> String {
     let is_bare = error.get_ref().is_none() && error.raw_os_error().is_none();
     if is_bare && error.kind() == io::ErrorKind::InvalidInput {
-        // The answer of a tree of files to the name of a folder, of a device, of a link out of it.
+        // A tree of files answers so for a folder, a device, or a link that leads out of it.
         return "no ordinary file".to_owned();
     }
-    // Programs name the file themselves.
+    // The program names the file itself.
     let named = error.get_ref().and_then(|inner| inner.downcast_ref::<blosc_io::OfFile>());
     let text = named.map_or(error, blosc_io::OfFile::system).to_string();
     let text = text.split(" (os error ").next().unwrap_or_default();
@@ -225,11 +224,11 @@ fn io_text(error: &io::Error) -> String {
     }
 }
 
-/// The kind of file at `path`, when it is not a regular one; links are not followed.
+/// The kind of file at `path`, unless it is regular. Links are not followed.
 ///
 /// # Errors
 ///
-/// When the system does not tell, as of a file that is missing.
+/// When the system refuses, for example since the file is missing.
 pub fn irregular(path: &Path) -> io::Result<Option<FileKind>> {
     let kind = path.symlink_metadata()?.file_type();
     if kind.is_file() {

@@ -1,9 +1,9 @@
 //! Text that comes from files and their names, made safe for a terminal and for JSON.
 //!
-//! A terminal obeys control characters, and characters that turn the direction of writing show a
-//! name as another one. Here they become what Rust calls them, `\u{1b}`: [`harmless`] for text on
-//! one line, [`harmless_lines`] for several. In JSON they become `\u001b`, which reads back as the
-//! same text ([`JsonFormatter`], [`json_text`]).
+//! A terminal obeys control characters, and characters of direction disguise names. Here they
+//! become Rust escapes, as `\u{1b}`: [`harmless`] for text on one line, [`harmless_lines`] for
+//! several lines. In JSON they become `\u001b`, which reads back as the same text
+//! ([`JsonFormatter`], [`json_text`]).
 
 use core::fmt::Write as _;
 use std::{
@@ -18,12 +18,12 @@ use serde_json::ser::{Formatter, Serializer};
 use blosc_dtype::text::escaped;
 pub use blosc_dtype::text::{harmless, is_harmful};
 
-/// Text of several lines, as [`harmless`] makes it: line breaks and tabs stay.
+/// As [`harmless`], for several lines: line breaks and tabs stay.
 pub fn harmless_lines(text: &str) -> Cow<'_, str> {
     escaped(text, |c| is_harmful(c) && !matches!(c, '\n' | '\t'))
 }
 
-/// `text` with the line breaks escaped: a name in a pipe keeps its other bytes, and its line.
+/// `text` with escaped line breaks: in a pipe a name keeps its other bytes and stays on one line.
 pub fn unbroken(text: &str) -> Cow<'_, str> {
     escaped(text, |c| matches!(c, '\n' | '\r'))
 }
@@ -43,8 +43,8 @@ pub fn path_text(path: &Path) -> String {
     name_text(path.as_os_str().as_encoded_bytes())
 }
 
-/// A name in any encoding as text: bytes that are no UTF-8 become `\xff`, so that names that differ
-/// in such bytes do not look the same, and the user of a shell can type them.
+/// A name in any encoding as text. Bytes that are not UTF-8 become `\xff`: different names look
+/// different, and a shell user can type them.
 pub fn name_text(name: &[u8]) -> String {
     let mut text = String::with_capacity(name.len());
     for part in name.utf8_chunks() {
@@ -54,8 +54,8 @@ pub fn name_text(name: &[u8]) -> String {
     text
 }
 
-/// A path as a word that a POSIX shell reads back as it is, as far as it has no line breaks: quoted
-/// where it has to be, and never an option.
+/// A path as a word of a POSIX shell, quoted where needed, and never read as an option. Line breaks
+/// are not kept.
 pub fn shell_word(path: &Path) -> String {
     if path.as_os_str().as_encoded_bytes().starts_with(b"-") {
         return shell_word(&Path::new(".").join(path));
@@ -84,7 +84,7 @@ pub fn shell_word(path: &Path) -> String {
     }
 }
 
-/// JSON on one line, in which strings have no harmful characters.
+/// A JSON formatter that escapes harmful characters in strings.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct JsonFormatter;
 
@@ -108,7 +108,7 @@ pub fn write_json(out: impl Write, value: &impl Serialize) -> io::Result<()> {
     value.serialize(&mut serializer).map_err(io::Error::from)
 }
 
-/// `value` as JSON on one line; nothing of what cannot be JSON.
+/// `value` as JSON on one line; empty if it cannot be JSON.
 pub fn json_text(value: &impl Serialize) -> String {
     let mut bytes = vec![];
     match write_json(&mut bytes, value) {
@@ -117,7 +117,8 @@ pub fn json_text(value: &impl Serialize) -> String {
     }
 }
 
-/// JSON without harmful characters in its strings; outside of them JSON has none but line breaks.
+/// JSON with the harmful characters of its strings escaped; outside of strings it has only line
+/// breaks.
 pub fn json_safe(json: &str) -> Cow<'_, str> {
     let is_escaped = |c: char| is_harmful(c) && c != '\n';
     if !json.contains(is_escaped) {
@@ -126,7 +127,7 @@ pub fn json_safe(json: &str) -> Cow<'_, str> {
     let mut safe = String::with_capacity(json.len() + 8);
     for c in json.chars() {
         match is_escaped(c) {
-            // All harmful characters are of the basic plane. Writing to a string does not fail.
+            // All harmful characters are in the basic plane. Writing to a string never fails.
             true => drop(write!(safe, "\\u{:04x}", u32::from(c))),
             false => safe.push(c),
         }

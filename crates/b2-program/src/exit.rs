@@ -6,16 +6,16 @@ use std::process::ExitCode;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Code {
-    /// Done, and sound.
+    /// Done; the data are sound.
     #[default]
     Success = 0,
-    /// The data says no: damaged, cut off, different.
+    /// The data are damaged, cut off or different.
     Data = 1,
-    /// Wrong use.
+    /// The command line is wrong.
     Usage = 2,
-    /// The system says no: missing file, permission, disk full.
+    /// The system refuses: missing file, permission, full disk.
     System = 3,
-    /// Not ours: unknown format, version, codec or filter.
+    /// The format, version, codec or filter is unknown.
     Foreign = 4,
     /// A limit was reached.
     Limit = 5,
@@ -24,7 +24,7 @@ pub enum Code {
 }
 
 impl Code {
-    /// The code of a run over several inputs: the first failure stays.
+    /// The code of a run over several inputs: that of the first failure.
     #[must_use]
     pub fn and(self, next: Self) -> Self {
         if self == Self::Success { next } else { self }

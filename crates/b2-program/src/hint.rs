@@ -1,14 +1,15 @@
-//! Hints: advice whose commands stand between backquotes, with places for names.
+//! Hints: advice with commands in backquotes, in which placeholders stand for names.
 
 use std::{borrow::Cow, path::Path};
 
 use crate::escape::shell_word;
 
-/// Words that stand for the input.
+/// The placeholders for the input.
 const PLACES: [&str; 4] = ["FILE", "FOLDER", "STORE", "TABLE"];
 
-/// A hint whose commands name `file` as a shell reads it back; as it is where `file` is no name of
-/// a file, or where two inputs are meant. A place after `>` is an output, whose name is open.
+/// A hint whose commands name `file` in a shell's quoting. The hint stays unchanged if `file` is
+/// not the name of a file, or if it needs two inputs. A placeholder after `>` is an output and
+/// stays.
 ///
 /// ```
 /// use b2_program::hint::named;
@@ -26,7 +27,7 @@ pub fn named<'h>(hint: &'h str, file: &str) -> Cow<'h, str> {
     let mut text = String::with_capacity(hint.len() + file.len());
     for (number, part) in hint.split('`').enumerate() {
         let is_command = number % 2 == 1;
-        // A part of a store is no input of a rescue.
+        // `rescue` takes whole stores only.
         let name = if part.contains("rescue") { base } else { file };
         let mut before = "";
         for (nword, word) in part.split(' ').enumerate() {

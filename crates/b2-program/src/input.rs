@@ -1,4 +1,4 @@
-//! Names of files in lists, and the file that standard input may be.
+//! Names of files in lists, and the file behind standard input.
 
 use std::{
     fs::{self, File},
@@ -28,7 +28,7 @@ pub fn listed(list: &Path, null: bool) -> io::Result<Vec<PathBuf>> {
         .collect()
 }
 
-/// The path that is written like this.
+/// The path of this name.
 ///
 /// # Errors
 ///
@@ -39,7 +39,7 @@ pub fn path_of(name: &[u8]) -> io::Result<PathBuf> {
     Ok(std::ffi::OsStr::from_bytes(name).into())
 }
 
-/// The path that is written like this.
+/// The path of this name.
 ///
 /// # Errors
 ///
@@ -51,8 +51,8 @@ pub fn path_of(name: &[u8]) -> io::Result<PathBuf> {
     Ok(text.into())
 }
 
-/// The regular file that stands for standard input, and the position in it (bytes), which moves to
-/// the end: who reads on finds nothing left, as in a pipe.
+/// The regular file behind standard input, and the position in it (bytes). The position moves to
+/// the end, as if a pipe had been read.
 #[must_use]
 #[cfg(unix)]
 pub fn stdin_file() -> Option<(File, u64)> {
@@ -71,7 +71,7 @@ pub fn stdin_file() -> Option<(File, u64)> {
     Some((file, at))
 }
 
-/// The regular file that stands for standard input; this system does not tell it.
+/// The regular file behind standard input; unknown on this system.
 #[must_use]
 #[cfg(not(unix))]
 pub fn stdin_file() -> Option<(File, u64)> {

@@ -1,20 +1,20 @@
-//! `-0` to `-9`, `--level N`, `--fast` and `--best`: one value said in thirteen ways, of which the
-//! last one counts.
+//! `-0` to `-9`, `--level N`, `--fast` and `--best`: one value with thirteen spellings, of which
+//! the last one on the line counts.
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
-/// How hard to compress.
+/// The compression level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LevelArgs {
     /// The level, from 0 to 9.
     pub level: u8,
-    /// `--fast` was the word: the codec follows.
+    /// Whether `--fast` gave the level, which chooses a codec as well.
     pub fast: bool,
-    /// Was there any such word?
+    /// Whether any of these options was given.
     pub given: bool,
 }
 
-/// The level of C-Blosc2 and of ours where none is given.
+/// The default level, which is that of C-Blosc2.
 const DEFAULT: u8 = 5;
 const HEADING: &str = "Compression";
 const DIGITS: [&str; 10] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"];
@@ -75,14 +75,14 @@ fn parse_level(text: &str) -> Result<u8, String> {
     level.ok_or_else(|| format!("{text:?} is no level from 0 to 9"))
 }
 
-/// Where the last `--level` stood, and its value.
+/// The position of the last `--level` on the line, and its value.
 fn last_level(matches: &ArgMatches) -> Option<(usize, u8, bool)> {
     let value = *matches.get_many::<u8>("level")?.next_back()?;
     Some((matches.indices_of("level")?.max()?, value, false))
 }
 
 fn flag(id: &'static str) -> Arg {
-    // Overriding itself makes a repeated flag legal, as in `-9 -9`.
+    // A flag that overrides itself may be repeated, as in `-9 -9`.
     Arg::new(id).action(ArgAction::SetTrue).overrides_with(id).help_heading(HEADING)
 }
 

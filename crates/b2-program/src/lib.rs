@@ -1,4 +1,4 @@
-//! The parts of a program of the Blosc family that know the world outside, and no format.
+//! The parts of a program of the Blosc family that do not depend on formats.
 //!
 //! ```text
 //!  command line    Span, ByteSize, When           ranges, sizes and choices as people write them

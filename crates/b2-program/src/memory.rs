@@ -1,12 +1,11 @@
-//! How much working memory a run may use, and how much things need.
+//! The limit of working memory.
 //!
-//! The default must be the same kind of promise on every machine: 192 MiB, or half of the free
-//! memory when that is less. It bounds the buffers of chunks under way and the states of codecs,
-//! and with them the number of threads.
+//! The default is the same on every machine: 192 MiB, or half of the free memory if that is less.
+//! It bounds buffers of chunks and states of codecs, and so the number of threads.
 
 use std::fs;
 
-/// Working memory that is used by default.
+/// Working memory by default (bytes).
 const DEFAULT: u64 = 192 << 20;
 
 /// The working memory in bytes: `asked`, or the default.
@@ -15,7 +14,7 @@ pub fn budget(asked: Option<u64>) -> u64 {
     asked.unwrap_or_else(|| available().map_or(DEFAULT, |free| DEFAULT.min(free / 2)))
 }
 
-/// Memory that could be had without swapping (bytes), where the system reports it.
+/// Memory available without swapping (bytes), if the system reports it.
 fn available() -> Option<u64> {
     parse_available(&fs::read_to_string("/proc/meminfo").ok()?)
 }

@@ -1,4 +1,4 @@
-//! The line that tells of finished work.
+//! The line about finished work.
 
 use core::time::Duration;
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::{
     size,
 };
 
-/// An input and its output, for the line that tells of them.
+/// An input and its output, for the line about them.
 #[derive(Clone, Copy, Debug)]
 pub struct Outcome<'a> {
     /// The name of the input.
@@ -20,15 +20,15 @@ pub struct Outcome<'a> {
     pub before: u64,
     /// Bytes of the output.
     pub after: u64,
-    /// Bytes of data, by which the speed is reckoned.
+    /// Bytes of data, for the speed.
     pub nbytes: u64,
     /// The time that the work took.
     pub elapsed: Duration,
 }
 
 impl Outcome<'_> {
-    /// `a.npy -> a.b2nd   8.0 MiB -> 1.2 MiB{more}  1.9 s, 339.0 MiB/s`; no arrow if the output
-    /// took the place of the input.
+    /// `a.npy -> a.b2nd   8.0 MiB -> 1.2 MiB{more}  1.9 s, 339.0 MiB/s`; without an arrow if the
+    /// output replaced the input.
     pub fn line<P: Program>(&self, console: &Console<P>, more: &str) -> String {
         let units = console.units();
         let to = match self.output.map(path_text) {

@@ -1,26 +1,26 @@
-//! Names of files that mean the same, or no file.
+//! Names of files that mean the same file, or none.
 
 use std::{fs, path::Path};
 
-/// Do both names lead to one file that is there?
+/// Whether both names lead to the same existing file.
 #[must_use]
 pub fn is_same_file(a: &Path, b: &Path) -> bool {
-    // Resolving a path asks for each of its folders, one question whether there is anything.
+    // Resolving a path costs a call for each of its folders; these checks cost one each.
     let is_there = b.symlink_metadata().is_ok() && a.symlink_metadata().is_ok();
     is_there && matches!((fs::canonicalize(a), fs::canonicalize(b)), (Ok(a), Ok(b)) if a == b)
 }
 
-/// Is this a name of standard output?
+/// Whether this is a name of standard output.
 #[must_use]
 pub fn is_stdout(path: &Path) -> bool {
     cfg!(unix) && STDOUT_NAMES.iter().any(|name| path == Path::new(name))
 }
 
-/// Its names on systems with `/dev`.
+/// The names of standard output on systems with `/dev`.
 const STDOUT_NAMES: [&str; 3] = ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
 
-/// A pipe that the shell opened and named, as in `-o >(wc -c)`: a link, through which all is
-/// written.
+/// Whether the shell made this pipe and its name, as in `-o >(wc -c)`. The name is a link, and the
+/// output is written through it.
 #[must_use]
 pub fn is_pipe_of_shell(path: &Path) -> bool {
     let is_named_so = path.starts_with("/dev/fd") || path.starts_with("/proc/self/fd");
@@ -36,7 +36,7 @@ pub fn is_pipe_of_shell(path: &Path) -> bool {
     }
 }
 
-/// A name for what a rescue saves: `prices-fixed.bcolz`.
+/// A name for the output of a rescue: `prices-fixed.bcolz`.
 #[must_use]
 pub fn fixed(path: &str) -> String {
     let path = path.trim_end_matches('/');

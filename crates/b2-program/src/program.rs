@@ -4,12 +4,12 @@ use std::path::Path;
 
 use crate::Error;
 
-/// A program that is made of this crate. It has no values: its name stands in the types.
+/// A program that uses this crate. It has no values: types carry its name.
 pub trait Program {
-    /// The error of its functions, which those of this crate become.
+    /// The error of the program; errors of this crate are converted into it.
     type Error: From<Error> + core::fmt::Debug;
 
-    /// Whether the folder is one object, which an output of the same name may replace when that is
-    /// forced. No output replaces another folder.
+    /// Whether the folder is one object, which a forced output may replace. No output replaces
+    /// another folder.
     fn is_object(folder: &Path) -> bool;
 }

@@ -1,8 +1,8 @@
-//! Progress: bytes done of bytes there are, on standard error, gone when the work is.
+//! Progress on standard error: bytes done of all bytes. It disappears when the work ends.
 //!
-//! Nothing is drawn in the first moments, so that quick jobs do not flicker; nothing is drawn at
-//! all unless standard error is a terminal or `--progress always` was said. `--progress json`
-//! writes lines that programs read instead.
+//! Nothing is drawn in the first moments, so that quick jobs do not flicker, nor unless standard
+//! error is a terminal or `--progress always` is given. `--progress json` writes lines for
+//! programs.
 
 use core::{
     fmt,
@@ -29,7 +29,7 @@ const PATIENCE: Duration = Duration::from_millis(300);
 /// Time between two lines for a program.
 const PACE: Duration = Duration::from_millis(100);
 
-/// Is a bar on the terminal?
+/// Whether a bar is on the terminal.
 static IS_SHOWN: AtomicBool = AtomicBool::new(false);
 
 /// Removes the bar when a signal ends the program.
@@ -39,7 +39,7 @@ pub(crate) fn clear() {
     }
 }
 
-/// Columns below which there is no room for a bar.
+/// Narrower terminals have no room for a bar (columns).
 const NARROW: usize = 60;
 
 /// A bar, lines, or nothing.
@@ -55,7 +55,7 @@ struct Waiting {
     since: Instant,
     patience: Duration,
     always: bool,
-    /// How the bar looks.
+    /// The layout of the bar.
     template: &'static str,
 }
 
@@ -103,7 +103,7 @@ impl Progress {
         Self { bar, waiting: Mutex::new(waiting), lines }
     }
 
-    /// `bytes` more are done.
+    /// Counts `bytes` more bytes as done.
     pub fn add(&self, bytes: u64) {
         self.wake();
         self.bar.inc(bytes);
@@ -112,23 +112,24 @@ impl Progress {
         }
     }
 
-    /// `piece` of `nbytes` bytes are done, which stand for `stored` bytes of the total.
+    /// Counts a piece of `nbytes` bytes, all of which stand for `stored` bytes of the total.
     pub fn add_share(&self, piece: u64, nbytes: u64, stored: u64) {
         let share = u128::from(piece) * u128::from(stored) / u128::from(nbytes.max(1));
         self.add(u64::try_from(share).unwrap_or(u64::MAX));
     }
 
-    /// `source`, whose bytes are done when they are read.
+    /// Wraps `source`; its bytes count when they are read.
     pub fn meter<R: io::Read>(&self, source: R) -> impl io::Read + use<'_, R> {
         Metered { source, progress: self }
     }
 
-    /// Starts to draw once the patience is over.
+    /// Starts to draw after the first moments.
     fn wake(&self) {
         let Ok(mut waiting) = self.waiting.lock() else { return };
         if let Some(over) = waiting.take_if(|waiting| waiting.since.elapsed() >= waiting.patience) {
             IS_SHOWN.store(true, Ordering::Relaxed);
-            // Most bars are never drawn, and a template takes longer to read than a small file.
+            // Most bars are never drawn, and parsing a template takes longer than reading a small
+            // file.
             if let Ok(style) = ProgressStyle::with_template(over.template) {
                 self.bar.set_style(style);
             }
@@ -188,7 +189,7 @@ const KNOWN: &str =
 const SHORT: &str = "{percent:>3}% {binary_bytes:>10}";
 const UNKNOWN: &str = "{msg} {spinner} {binary_bytes:>10} {binary_bytes_per_sec:>12}";
 
-/// Standard error taken for a terminal of 80 columns, whatever it is.
+/// Standard error, taken for a terminal of 80 columns.
 struct Stderr;
 
 impl fmt::Debug for Stderr {

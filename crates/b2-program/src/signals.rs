@@ -1,9 +1,9 @@
-//! Signals that end the program, and what is removed before.
+//! Signals that end the program, and the files that are removed before.
 //!
-//! SIGHUP, SIGINT, SIGQUIT and SIGTERM end up in a thread that removes the files of the list of
-//! [`Unfinished`] and lets the signal end the process, so that a shell sees it and ends its loops.
-//! A signal that the process was started to ignore, as `nohup` does, stays ignored. SIGXFSZ becomes
-//! an error of the write that is too long. There is one list and one thread for the whole process.
+//! A thread receives SIGHUP, SIGINT, SIGQUIT and SIGTERM, removes the files on the list of
+//! [`Unfinished`], and lets the signal end the process, so that a shell ends its loops. Signals
+//! that were ignored at the start (`nohup`) stay ignored. SIGXFSZ becomes an error of the write
+//! that exceeds the limit. The process has one list and one thread.
 
 use std::{
     io,
@@ -14,14 +14,14 @@ pub use blosc_io::replace::Unfinished;
 
 use crate::{Doing, Error};
 
-/// The list that the thread of the signals knows.
+/// The list that the thread works on.
 static OF_PROCESS: Mutex<Option<Unfinished>> = Mutex::new(None);
 
 /// The list of this process; the first call starts the thread that waits for signals.
 ///
 /// # Errors
 ///
-/// When the system does not let signals be caught or the thread be started.
+/// When the system cannot catch signals or start the thread.
 pub fn unfinished_of_process() -> Result<Unfinished, Error> {
     let mut process = OF_PROCESS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(unfinished) = &*process {
@@ -35,7 +35,7 @@ pub fn unfinished_of_process() -> Result<Unfinished, Error> {
     Ok(process.insert(unfinished).clone())
 }
 
-/// Where a panic ends the process, nothing is dropped: the list is gone through first.
+/// A panic that ends the process drops nothing, so the hook works off the list.
 fn undo_on_panic(unfinished: &Unfinished) {
     let (unfinished, tell) = (unfinished.clone(), std::panic::take_hook());
     std::panic::set_hook(Box::new(move |panic| {
@@ -57,7 +57,7 @@ fn watch(unfinished: &Unfinished) -> io::Result<()> {
     let is_heard = |signal: &i32| ignored >> (signal - 1) & 1 == 0;
     let mut signals =
         Signals::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM].into_iter().filter(is_heard))?;
-    // A signal that is caught lets the write fail with EFBIG.
+    // With a handler for SIGXFSZ, the write fails with EFBIG instead.
     flag::register(SIGXFSZ, std::sync::Arc::default())?;
     let unfinished = unfinished.clone();
     std::thread::Builder::new().name("signals".into()).spawn(move || {
@@ -68,7 +68,7 @@ fn watch(unfinished: &Unfinished) -> io::Result<()> {
     Ok(())
 }
 
-/// Nothing to wait for on systems without signals.
+/// Systems without signals need no thread.
 #[cfg(not(unix))]
 fn watch(_: &Unfinished) -> io::Result<()> {
     Ok(())
@@ -78,12 +78,12 @@ fn watch(_: &Unfinished) -> io::Result<()> {
 fn end(signal: i32) -> ! {
     crate::progress::clear();
     let _ended = signal_hook::low_level::emulate_default_handler(signal);
-    // Where the signal does not end the process, its number does.
+    // If the signal does not end the process, exit with its number.
     std::process::exit(128 + signal)
 }
 
-/// The signals that are ignored, a bit each from the lowest on, as Linux reports them in
-/// `/proc/self/status`; none where nothing is reported.
+/// The ignored signals as bits, the lowest first, from `/proc/self/status` of Linux; none
+/// elsewhere.
 #[cfg(unix)]
 fn ignored_signals(status: &str) -> u64 {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

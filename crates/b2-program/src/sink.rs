@@ -1,4 +1,4 @@
-//! Where decompressed or compressed bytes are written from front to back.
+//! Streams of output, written from front to back.
 
 use core::marker::PhantomData;
 use std::{
@@ -12,26 +12,26 @@ use crate::{Doing, Error, Program, escape::is_harmful};
 /// A stream of output: standard output, a device, or a staged file.
 pub struct Sink<P> {
     out: BufWriter<Box<dyn Write + Send>>,
-    /// How messages call it; none for standard output.
+    /// The name in messages; `None` for standard output.
     path: Option<PathBuf>,
-    /// It goes to a terminal, which gets nothing but text.
+    /// The check for a terminal, which gets text only.
     text: Option<TextCheck>,
     program: PhantomData<P>,
 }
 
 impl<P: Program> Sink<P> {
-    /// Standard output for bytes that are no text.
+    /// Standard output for binary data.
     ///
     /// # Errors
     ///
-    /// When it is a terminal and `-f` was not given.
+    /// When standard output is a terminal, without `-f`.
     pub fn stdout(force: bool) -> Result<Self, P::Error> {
         let sink = Self::stdout_for_text(force);
         if sink.text.is_some() { Err(Error::Terminal.into()) } else { Ok(sink) }
     }
 
-    /// Standard output for content that may be text, which a terminal can show. Whether it is text
-    /// is seen when it comes: [`write`](Self::write) refuses the rest.
+    /// Standard output for content that may be text for a terminal. [`write`](Self::write) refuses
+    /// bytes that are not text.
     pub fn stdout_for_text(force: bool) -> Self {
         let stdout = io::stdout();
         let text = (stdout.is_terminal() && !force).then(TextCheck::default);
@@ -49,7 +49,7 @@ impl<P: Program> Sink<P> {
         opened.map(|file| Self::file(file, path)).map_err(refused)
     }
 
-    /// An open file that messages call `path`.
+    /// An open file with the name `path` in messages.
     pub fn file(file: File, path: &Path) -> Self {
         Self::new(file, Some(path.to_owned()))
     }
@@ -64,7 +64,7 @@ impl<P: Program> Sink<P> {
     ///
     /// # Errors
     ///
-    /// When they do not go; [`Error::is_closed_pipe`] when the reader is gone.
+    /// When they cannot be written; [`Error::is_closed_pipe`] when the reader has gone.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), P::Error> {
         if self.text.as_mut().is_some_and(|text| !text.goes_on(bytes)) {
             return Err(Error::Terminal.into());
@@ -72,7 +72,7 @@ impl<P: Program> Sink<P> {
         self.out.write_all(bytes).map_err(|error| self.refused(error))
     }
 
-    /// Writes what is left of a temporary file, and says how many bytes that was.
+    /// Writes the rest of a temporary file, and returns its length in bytes.
     ///
     /// # Errors
     ///
@@ -89,7 +89,7 @@ impl<P: Program> Sink<P> {
         }
     }
 
-    /// Is it standard output that goes to a regular file?
+    /// Whether this is standard output into a regular file.
     pub fn is_regular_file(&self) -> bool {
         #[cfg(unix)]
         if self.path.is_none() {
@@ -119,25 +119,25 @@ impl<P: Program> Sink<P> {
     }
 }
 
-/// A sink for what writes to a [`Write`], which would make less of the errors of the sink.
+/// A sink as a [`Write`] that keeps the sink's own error.
 pub struct SinkWriter<'a, P: Program> {
     sink: &'a mut Sink<P>,
-    /// Hears how many bytes were written.
+    /// Gets the number of bytes of each write.
     told: &'a mut (dyn FnMut(u64) + Send),
     refused: Option<P::Error>,
 }
 
 impl<'a, P: Program> SinkWriter<'a, P> {
-    /// Writes to a sink, and says how many bytes those were.
+    /// Writes to a sink, and reports the number of bytes to `told`.
     pub fn new(sink: &'a mut Sink<P>, told: &'a mut (dyn FnMut(u64) + Send)) -> Self {
         Self { sink, told, refused: None }
     }
 
-    /// The error of the sink, if it has refused something.
+    /// Returns the error that the sink had, if any.
     ///
     /// # Errors
     ///
-    /// That one.
+    /// The error of the sink.
     pub fn check(&mut self) -> Result<(), P::Error> {
         self.refused.take().map_or(Ok(()), Err)
     }
@@ -158,16 +158,16 @@ impl<P: Program> Write for SinkWriter<'_, P> {
     }
 }
 
-/// Is all of it text that a terminal shows and does not obey: UTF-8 without control characters but
-/// those of layout?
+/// Checks that bytes are text that a terminal shows and does not obey: UTF-8 without control
+/// characters except those of layout.
 #[derive(Debug, Default)]
 struct TextCheck {
-    /// The first bytes of a character whose others are yet to come.
+    /// The first bytes of a character that the next piece completes.
     cut: Vec<u8>,
 }
 
 impl TextCheck {
-    /// Looks at the next bytes.
+    /// Whether the text continues with these bytes.
     fn goes_on(&mut self, bytes: &[u8]) -> bool {
         let joined;
         let bytes = match self.cut.is_empty() {

@@ -1,9 +1,9 @@
 //! Sizes in bytes, as people write and read them.
 //!
-//! Read: plain bytes, or a number with a unit, `64K`, `1.5M`, `2GiB`; a bare letter and the `iB`
-//! forms count in powers of 1024, the `B` forms (`64KB`) in powers of 1000. Written: always with
-//! the unit, whole bytes below the first unit, one decimal for the next two, two from giga on.
-//! Ratios keep three digits, counts group theirs by three.
+//! Reading: bytes, or a number with a unit, as `64K`, `1.5M`, `2GiB`. A single letter and the `iB`
+//! forms count in powers of 1024, the `B` forms (`64KB`) in powers of 1000. Printing: always a
+//! unit; whole bytes below the first unit, one decimal for the next two, two from giga on. Ratios
+//! have three digits, counts are grouped by three.
 
 use core::{fmt, str::FromStr, time::Duration};
 
@@ -13,7 +13,7 @@ pub use blosc_dtype::text::count;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ByteSize(pub u64);
 
-/// Why a text is not a size.
+/// The reason why a text is not a size.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SizeError {
     /// It does not start with a number.
@@ -22,7 +22,7 @@ pub enum SizeError {
         /// The text.
         text: String,
     },
-    /// The letters after the number are no unit.
+    /// The letters after the number are not a unit.
     #[error("{unit:?} is not a unit of size (K, M, G, T, P, with or without B or iB)")]
     NoUnit {
         /// The letters.
@@ -66,7 +66,7 @@ fn scaled(whole: &str, fraction: &str, unit: u64) -> Option<u64> {
     u64::try_from(bytes).ok()
 }
 
-/// The least size in a round unit that is not below `nbytes` bytes, as an option takes it.
+/// The least size in a round unit of at least `nbytes` bytes, as an option takes it.
 pub fn enough(nbytes: u64) -> String {
     let units = [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     let fits = |(unit, _): &&(u64, &str)| nbytes >= 10 * unit;
@@ -99,7 +99,7 @@ fn factor(unit: &str) -> Result<u64, SizeError> {
     Ok(base.pow(power))
 }
 
-/// Which units sizes are printed in.
+/// The units of printed sizes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Units {
     /// Powers of 1024: `KiB`, `MiB`.
@@ -130,7 +130,7 @@ impl Units {
     }
 }
 
-/// A size on its way to the screen.
+/// A formatted size.
 #[derive(Clone, Copy, Debug)]
 pub struct Printed {
     bytes: u64,
@@ -152,8 +152,7 @@ fn printed(bytes: u64, units: Units) -> String {
     }
     let mut power = 0;
     value /= base;
-    // 1023.96 KiB would be shown as 1024.0 KiB: the next unit takes over as soon as rounding
-    // reaches it.
+    // 1023.96 KiB would print as 1024.0 KiB: the next unit starts where rounding reaches it.
     while value + 0.05 >= base && power < 5 {
         value /= base;
         power += 1;
@@ -162,8 +161,7 @@ fn printed(bytes: u64, units: Units) -> String {
     format!("{value:.decimals$} {}", units.names()[power])
 }
 
-/// `nbytes / cbytes` with three digits: `5.71`, `38.8`, `1024`; `-` when there is nothing to divide
-/// by.
+/// `nbytes / cbytes` with three digits: `5.71`, `38.8`, `1024`; `-` if `cbytes` is 0.
 pub fn ratio(nbytes: u64, cbytes: u64) -> String {
     let Some(value) = cratio(nbytes, cbytes) else { return "-".to_owned() };
     let decimals = match value {
@@ -180,14 +178,14 @@ pub fn cratio(nbytes: u64, cbytes: u64) -> Option<f64> {
     (cbytes > 0).then(|| nbytes as f64 / cbytes as f64)
 }
 
-/// `  1.9 s, 339.0 MiB/s` for `nbytes` done in a time that is worth mentioning; else nothing.
+/// `  1.9 s, 339.0 MiB/s` for `nbytes` bytes; empty for a short time.
 pub fn speed(units: Units, nbytes: u64, elapsed: Duration) -> String {
     let seconds = elapsed.as_secs_f64();
     if seconds < 1.0 {
         return String::new();
     }
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
-    // A speed is positive, and three digits of it are shown.
+    // A speed is positive and prints three digits, so truncation is harmless.
     let per_second = (nbytes as f64 / seconds) as u64;
     format!("  {seconds:.1} s, {}/s", units.size(per_second))
 }
@@ -202,7 +200,7 @@ pub fn counted(n: u64, noun: &str) -> String {
     format!("{} {noun}{}", count(n), if n == 1 { "" } else { "s" })
 }
 
-/// A number with four digits that count: `0.4931`, `12.00`, `3.100e-9`.
+/// A number with four significant digits: `0.4931`, `12.00`, `3.100e-9`.
 pub fn short(number: f64) -> String {
     match number {
         0.0 => "0".to_owned(),
@@ -214,7 +212,7 @@ pub fn short(number: f64) -> String {
     }
 }
 
-/// How many bytes must be put in, taken out or changed to make `b` of `a`.
+/// The edit distance: bytes to insert, remove or replace to turn `a` into `b`.
 pub fn distance(a: &[u8], b: &[u8]) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.iter().enumerate() {
@@ -228,7 +226,7 @@ pub fn distance(a: &[u8], b: &[u8]) -> usize {
     row[b.len()]
 }
 
-/// Six digits are enough for the eyes.
+/// A number with six digits, enough for reading.
 pub fn six_digits(value: f64) -> String {
     let magnitude = value.abs();
     if value == 0.0 {
@@ -249,7 +247,7 @@ pub fn six_digits(value: f64) -> String {
     }
 }
 
-/// A name as a shell takes it.
+/// A name in the quoting of a shell.
 pub fn quoted(name: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "._/-+,:@%".contains(c);
     match !name.starts_with('-') && !name.is_empty() && name.chars().all(is_plain) {
@@ -258,7 +256,7 @@ pub fn quoted(name: &str) -> String {
     }
 }
 
-/// How many items are drawn as one.
+/// The number of items that are drawn as one.
 pub fn each(nitems: u64, places: u64) -> String {
     match nitems / places.max(1) {
         1 => "1 or 2".to_owned(),
@@ -266,7 +264,7 @@ pub fn each(nitems: u64, places: u64) -> String {
     }
 }
 
-/// `99.73 %`, and never 100 of less than everything.
+/// `99.73 %`; never 100 for less than the whole.
 pub fn percent(part: u64, whole: u64) -> String {
     let hundredths = u128::from(part) * 10_000 / u128::from(whole.max(1));
     format!("{}.{:02} %", hundredths / 100, hundredths % 100)

@@ -1,7 +1,7 @@
-//! `A:B`: a half-open range as Python writes it; `A` is the one item there.
+//! `A:B`: a half-open range in Python's spelling; `A` alone is one item.
 //!
-//! Either end may be missing; negative ends count from the end of the data. Parts outside are
-//! cut off, as a slice does, so an empty result is no error.
+//! Either end may be missing; negative ends count from the end of the data. Ends outside are cut,
+//! as in Python, so an empty result is not an error.
 
 use core::{ops::Range, str::FromStr};
 
@@ -12,7 +12,7 @@ pub struct Span {
     end: Option<i64>,
 }
 
-/// Why a text is not a range.
+/// The reason why a text is not a range.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is no position, and no range like 10:20, :5 or -5:")]
 pub struct SpanError {
@@ -30,7 +30,7 @@ impl FromStr for Span {
         };
         let Some((start, stop)) = text.split_once(':') else {
             let only: i64 = text.trim().parse().map_err(|_| wrong())?;
-            // After the last item there is the end.
+            // The item after -1 is the end, which has no number.
             let next = only.checked_add(1).filter(|next| *next != 0);
             return Ok(Self { start: Some(only), end: next });
         };
@@ -39,7 +39,7 @@ impl FromStr for Span {
 }
 
 impl Span {
-    /// Everything.
+    /// All items.
     pub const ALL: Self = Self { start: None, end: None };
 
     /// From `start` to before `end`.
@@ -47,7 +47,7 @@ impl Span {
         Self { start, end }
     }
 
-    /// Must the length be known before the first byte can be found?
+    /// Whether the range depends on the length.
     pub fn counts_from_the_end(self) -> bool {
         [self.start, self.end].into_iter().flatten().any(|end| end < 0)
     }
@@ -60,7 +60,7 @@ impl Span {
     }
 }
 
-/// The position that `end` means in `len` items.
+/// The position of `end` in `len` items.
 fn position(end: i64, len: u64) -> u64 {
     match u64::try_from(end) {
         Ok(end) => end.min(len),

@@ -1,8 +1,9 @@
-//! Outputs that appear whole or not at all: which targets they may replace, how errors name them.
+//! Outputs that appear whole or not at all: targets that they may replace, and their names in
+//! errors.
 //!
-//! [`blosc_io::replace`] makes, places and sweeps them. An output that is written by handle grows
-//! in a file beside its target. Directories, and outputs that are written by path, grow in a folder
-//! there, and for a stream in one of the system's temporary folders.
+//! [`blosc_io::replace`] makes, renames and sweeps them. An output written by handle grows in a
+//! file beside its target. Directories, and outputs written by path, grow in a folder there; an
+//! output for a stream grows in a temporary folder of the system.
 
 use core::marker::PhantomData;
 use std::{
@@ -27,7 +28,7 @@ use crate::{
 /// How an output replaces its target.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StageOptions {
-    /// Replace a file that is there; follow a link.
+    /// Replace an existing file; follow a link.
     pub force: bool,
     /// Wait for the disk.
     pub sync: bool,
@@ -44,7 +45,7 @@ impl StageOptions {
     }
 }
 
-/// Output under way.
+/// An output that is not complete.
 #[derive(Debug)]
 pub struct Staged<P> {
     output: Output,
@@ -55,16 +56,16 @@ pub struct Staged<P> {
 enum Output {
     /// Beside its target.
     Beside(Replacement),
-    /// On its way to a stream, in a folder.
+    /// In a folder, to be copied to a stream.
     Spooled { path: PathBuf, _folder: Temporary },
 }
 
 impl<P: Program> Staged<P> {
-    /// Starts a file that will be `target`, and is written by its [`handle`](Self::handle).
+    /// Creates a file that will be renamed to `target`; its [`handle`](Self::handle) writes it.
     ///
     /// # Errors
     ///
-    /// When something is at `target` that must not be replaced, or no file can be made beside it.
+    /// When `target` must not be replaced, or no file can be made beside it.
     pub fn create(
         target: &Path,
         options: StageOptions,
@@ -75,8 +76,8 @@ impl<P: Program> Staged<P> {
         Ok(made.map(Self::beside).map_err(not_beside(&target))?)
     }
 
-    /// Starts a file or directory that will be `target`, and is written at its
-    /// [`path`](Self::path), where nothing is yet.
+    /// Reserves the [`path`](Self::path) of a file or directory that will be renamed to `target`.
+    /// Nothing is at the path yet.
     ///
     /// # Errors
     ///
@@ -103,7 +104,7 @@ impl<P: Program> Staged<P> {
         Self { output: Output::Beside(new), program: PhantomData }
     }
 
-    /// Starts what will be copied to a stream.
+    /// Reserves the path of an output that will be copied to a stream.
     ///
     /// # Errors
     ///
@@ -115,7 +116,7 @@ impl<P: Program> Staged<P> {
         Ok(Self { output, program: PhantomData })
     }
 
-    /// Where to write.
+    /// The path to write to.
     pub fn path(&self) -> &Path {
         match &self.output {
             Output::Beside(new) => new.path(),
@@ -123,7 +124,7 @@ impl<P: Program> Staged<P> {
         }
     }
 
-    /// How messages call the output.
+    /// The name of the output in messages.
     pub fn target(&self) -> &Path {
         match &self.output {
             Output::Beside(new) => new.target(),
@@ -144,7 +145,7 @@ impl<P: Program> Staged<P> {
         Ok(handle.map_err(Error::io_at(Doing::Create, self.target()))?)
     }
 
-    /// Waits until the content is on the disk, unless told not to.
+    /// Waits until the content is on the disk, unless the options say otherwise.
     ///
     /// # Errors
     ///
@@ -158,14 +159,14 @@ impl<P: Program> Staged<P> {
     ///
     /// # Errors
     ///
-    /// When the system refuses, or something else has come to the target meanwhile; the output is
-    /// removed then.
+    /// When the system refuses, or something else has appeared at the target. The output is then
+    /// removed.
     pub fn commit(self, source: Option<&Metadata>) -> Result<(), P::Error> {
         self.finish(source.map_or(Carry::Target, Carry::All))
     }
 
-    /// As [`commit`](Self::commit), with the owner and the mode of `source` and not its times: for
-    /// what was made of it, and is something else.
+    /// As [`commit`](Self::commit), with the owner and mode of `source` but not its times: for an
+    /// output with other content.
     ///
     /// # Errors
     ///
@@ -181,7 +182,7 @@ impl<P: Program> Staged<P> {
         self.sync_name()
     }
 
-    /// Gives the output what it takes over.
+    /// Sets the owner, mode and times of the output.
     pub(crate) fn carry(&self, carry: Carry<'_>) -> Result<(), P::Error> {
         let Output::Beside(new) = &self.output else { return Ok(()) };
         Ok(new.carry(carry).map_err(Error::io_at(Doing::Write, new.target()))?)
@@ -193,12 +194,12 @@ impl<P: Program> Staged<P> {
         new.as_file()
     }
 
-    /// Whether it has to be synced.
+    /// Whether the output must be synced.
     pub(crate) fn needs_sync(&self) -> bool {
         matches!(&self.output, Output::Beside(new) if new.needs_sync())
     }
 
-    /// Bytes of an output that is a file; 0 of a folder.
+    /// Bytes of a file; 0 for a folder.
     pub(crate) fn len(&self) -> u64 {
         self.as_file().and_then(|file| file.metadata().ok()).map_or(0, |found| found.len())
     }
@@ -217,14 +218,14 @@ impl<P: Program> Staged<P> {
         })?)
     }
 
-    /// Syncs the folder that has the name of the output.
+    /// Syncs the folder that holds the output's name.
     pub(crate) fn sync_name(&self) -> Result<(), P::Error> {
         let Output::Beside(new) = &self.output else { return Ok(()) };
         Ok(new.sync_name().map_err(Error::io_at(Doing::SyncDirectory, new.target()))?)
     }
 }
 
-/// The path to write to, which is the target of a link when links are followed.
+/// The path to write to: `target`, or the file that it links to if links are followed.
 fn check_target(target: &Path, options: StageOptions) -> Result<PathBuf, Error> {
     let path = || target.to_owned();
     let kind = match irregular(target) {
@@ -242,7 +243,7 @@ fn check_target(target: &Path, options: StageOptions) -> Result<PathBuf, Error> 
     }
 }
 
-/// Nothing could be made beside the target, often since its folder is not there.
+/// The error of creating a file beside the target; often its folder is missing.
 fn not_beside(target: &Path) -> impl FnOnce(io::Error) -> Error + use<'_> {
     move |source| {
         let folder = directory_of(target);

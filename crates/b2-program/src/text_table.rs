@@ -1,10 +1,10 @@
-//! Text in columns: as wide as their widest cell, two spaces apart, nothing after the last one.
+//! Text in columns: each as wide as its widest cell, two spaces apart, without spaces at the end.
 
 use core::fmt;
 
 use unicode_width::UnicodeWidthStr;
 
-/// To which side a column's cells are pushed.
+/// The alignment of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
     /// To the left.
@@ -41,8 +41,8 @@ impl Table {
     }
 }
 
-/// `text` in a cell of `width` columns of a terminal: characters of East Asia take two. Formatting
-/// by `{:width$}` ends at 65,535.
+/// `text` in a cell of `width` terminal columns; East Asian characters take two. `{:width$}` cannot
+/// pad to more than 65,535.
 pub fn pad(text: &str, width: usize, align: Align) -> String {
     let spaces = " ".repeat(width.saturating_sub(UnicodeWidthStr::width(text)));
     match align {

@@ -7,7 +7,7 @@ use crate::{
     text_table::{Align, pad},
 };
 
-/// A line of the tree, and those below it.
+/// A node of the tree: a line, and the lines below it.
 #[derive(Clone, Debug, Default)]
 pub struct Node {
     /// Its name.
@@ -19,19 +19,19 @@ pub struct Node {
 }
 
 impl Node {
-    /// Puts a node that has the last name of its path where that says.
+    /// Inserts a node at a path; the last word of the path becomes its name.
     pub fn insert_named(&mut self, path: &[String], node: Self) {
         let name = path.last().cloned().unwrap_or_default();
         self.insert(path, Self { name, ..node });
     }
 
-    /// Puts a node where its path says; directories on the way are made.
+    /// Inserts a node at a path, and makes missing directories.
     pub fn insert(&mut self, path: &[String], node: Self) {
         let Some((first, rest)) = path.split_first() else { return };
         if rest.is_empty() {
             return self.children.push(node);
         }
-        // Inputs come in order, so that the directory is the last one if it is there.
+        // Inputs come in order: if the directory exists, it is the last one.
         if self.children.last().is_none_or(|last| last.name != *first || last.what.is_some()) {
             self.children.push(Self { name: first.clone(), what: None, children: vec![] });
         }

@@ -1,11 +1,11 @@
-//! Parts of clap's errors, in words for the line after the name of a program.
+//! Parts of clap's errors, reworded for a line after the program's name.
 
 use clap::{
     Error,
     error::{ContextKind, ContextValue},
 };
 
-/// The fault of a value.
+/// The fault of a value, as text.
 #[must_use]
 pub fn value(error: &Error) -> String {
     let given = text(error, ContextKind::InvalidValue).unwrap_or_default();
@@ -20,7 +20,7 @@ pub fn value(error: &Error) -> String {
     let source = core::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
     match source.as_str() {
         "" => "a value is needed".to_owned(),
-        // The words of Rust for what is no number.
+        // Rust's own words do not say that a number was expected.
         _ if source.contains("invalid digit") || source.contains("too large") => {
             format!("{given:?} is no whole number that fits here")
         }
@@ -32,7 +32,7 @@ pub fn value(error: &Error) -> String {
     }
 }
 
-/// The first lines of the text, on one, and what a mistyped word may have been.
+/// The first paragraph of the text in one line, and the correction of a mistyped word.
 #[must_use]
 pub fn first_paragraph(error: &Error) -> (String, Option<String>) {
     let text = error.to_string();

@@ -1,5 +1,5 @@
-//! Sums of all columns of numbers of any table, whose rows never lie in memory all at once:
-//! `cargo run --example column_sums -- TABLE`.
+//! Sums the numeric columns of any table, in bounded memory: `cargo run --example column_sums --
+//! TABLE`.
 
 use core::error::Error;
 
@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The number that a cell holds; none of nulls, truth values and complex numbers.
+/// The number in a cell; `None` for nulls, truth values and complex numbers.
 #[expect(clippy::cast_precision_loss, reason = "a sum of floats")]
 fn number(value: &Value) -> Option<f64> {
     match value {

@@ -1,4 +1,4 @@
-//! Says what a file is: `cargo run --example look -- FILE`, or `STORE::/key` for a part of one.
+//! Tells what a file is: `cargo run --example look -- FILE`, or `STORE::/key` for a part of one.
 
 use core::error::Error;
 

@@ -1,7 +1,7 @@
-//! Data at the end of frames, arrays and tables that are there.
+//! Data at the end of existing frames, arrays and tables.
 //!
-//! Chunks that lie in the target as they lie in the new data are moved as they are. All else is
-//! decoded and compressed as the target is.
+//! Chunks are moved if the target would hold them in the same form. All other data are decoded, and
+//! compressed with the settings of the target.
 
 mod npy;
 
@@ -25,17 +25,17 @@ use crate::error::{Error, Refusal, Result};
 use crate::formats::csv::{self, MissingTruth};
 use crate::size::{as_len, nbytes};
 
-/// Bytes of data in a chunk of a frame whose chunks have any size.
+/// Bytes of data in a new chunk of a frame whose chunks vary in size.
 const CHUNK_NBYTES: usize = 1 << 20;
 
-/// The means of an append.
+/// The resources and callbacks of an append.
 #[derive(Clone, Copy)]
 pub struct Appending<'a> {
     /// Threads and memory.
     pub resources: &'a Resources,
-    /// Held while something is written, so that a signal does not end the process in between.
+    /// Held during each write, so that a signal does not end the process within one.
     pub unfinished: &'a Unfinished,
-    /// Told how many bytes of the new data are done.
+    /// Gets the number of bytes of new data that are done.
     pub progress: OnProgress<'a>,
 }
 
@@ -54,7 +54,7 @@ impl Appending<'_> {
     ///
     /// # Errors
     ///
-    /// Content that cannot be read; a system that refuses.
+    /// When the content cannot be read, or the system refuses.
     pub fn to_frame(&self, writer: &mut SChunkWriter, content: &Content) -> Result<()> {
         if let Some(schunk) = content.frame()
             && schunk.nd_meta()?.is_none()
@@ -69,7 +69,7 @@ impl Appending<'_> {
             if !is_variable {
                 return self.hold(|| writer.append(bytes));
             }
-            // There each piece would be a chunk, however small.
+            // With chunks of any size, each piece would become a chunk, however small.
             piece.extend_from_slice(bytes);
             let whole = piece.len() / CHUNK_NBYTES * CHUNK_NBYTES;
             self.hold(|| {
@@ -92,11 +92,11 @@ impl Appending<'_> {
         Ok(schunk.compare_seal()?)
     }
 
-    /// Appends the content, which is an array as `layout` says, along a dimension of an array.
+    /// Appends the content, an array of this `layout`, along a dimension of an array.
     ///
     /// # Errors
     ///
-    /// Content that cannot be read; a system that refuses.
+    /// When the content cannot be read, or the system refuses.
     pub fn to_array(
         &self,
         writer: &mut NdWriter,
@@ -119,13 +119,13 @@ impl Appending<'_> {
         }
     }
 
-    /// Rows after the last, in bands that end where chunks end.
+    /// Appends rows in bands that end at the borders of chunks.
     fn rows(&self, writer: &mut NdWriter, content: &Content) -> Result<()> {
         let itemsize = writer.dtype().itemsize() as u64;
         let row = nbytes(itemsize, writer.shape().iter().skip(1));
         let chunk = u64::from(writer.meta().chunkshape().first().copied().unwrap_or(1)).max(1);
         let budget = self.resources.held() / 4;
-        // Whole chunks, or what fits the memory of one.
+        // A band of whole chunks, or the rows that fit the memory.
         let rows = match budget / row.saturating_mul(chunk).max(1) {
             0 => (budget / row.max(1)).max(1),
             chunks => chunks * chunk,
@@ -153,8 +153,7 @@ impl Appending<'_> {
         Ok(())
     }
 
-    /// A part at the end of another dimension: the array grows first, and its new part is filled in
-    /// boxes.
+    /// Appends along another dimension: the array grows first, and boxes then fill the new part.
     fn boxes(
         &self,
         writer: &mut NdWriter,
@@ -183,8 +182,8 @@ impl Appending<'_> {
         Ok(())
     }
 
-    /// Appends the rows of a table or of items with fields to the table `rows`; columns are found
-    /// by their names.
+    /// Appends the rows of a table, or items with fields, to the table `rows`. Names match the
+    /// columns.
     ///
     /// # Errors
     ///
@@ -217,7 +216,7 @@ fn names(rows: &TableRows) -> impl Iterator<Item = &str> {
     rows.columns().iter().map(|column| column.spec().name.as_str())
 }
 
-/// Refuses new rows with columns of which the table would keep nothing.
+/// Refuses new rows with columns that the table lacks.
 fn refuse_extra<'a>(new: impl IntoIterator<Item = &'a str>, known: Vec<&str>) -> Result<()> {
     let extra = new.into_iter().find(|name| !known.contains(name));
     extra.map_or(Ok(()), |name| Err(Refusal::ExtraColumn(name.to_owned()).into()))
@@ -251,17 +250,17 @@ pub fn described(old: Option<&serde_json::Value>, info: &ArrayInfo) -> Result<se
     Ok(value)
 }
 
-/// The rows of a table that text is read as.
+/// The table whose rows are read from text.
 #[derive(Debug)]
 pub enum RowType<'a> {
-    /// Rows of this type.
+    /// Rows of this fixed type.
     Is(Dtype),
-    /// Rows of a table in which text has any length.
+    /// Rows of a table whose text columns have no fixed width.
     Of(&'a TableRows),
 }
 
 impl RowType<'_> {
-    /// Has the first line of a file the names of all columns?
+    /// Whether the first line of a file names all columns.
     pub fn is_named_in(&self, path: &Path) -> bool {
         let Ok(file) = FileStore::open(path).map(Arc::new) else { return false };
         let names = csv::names(file).unwrap_or_default();
@@ -275,13 +274,13 @@ impl RowType<'_> {
         }
     }
 
-    /// The meaning of truth values that are missing: columns of stores may have nulls.
+    /// The treatment of missing truth values: only columns of stores can have nulls.
     #[must_use]
     pub fn missing(&self) -> MissingTruth {
         if matches!(self, Self::Of(_)) { MissingTruth::Null } else { MissingTruth::Text }
     }
 
-    /// The type of a row of a file.
+    /// The type of the rows of a text file.
     ///
     /// # Errors
     ///
@@ -290,7 +289,8 @@ impl RowType<'_> {
         let file = FileStore::open(path).map_err(Error::open(path))?;
         let file: Arc<dyn ReadAt> = Arc::new(file);
         let new = csv::names(Arc::clone(&file))?;
-        // One name that no column has may be several with another delimiter: reading it says so.
+        // A single unknown name may be several names with another delimiter; reading the file
+        // reports that.
         if new.len() > 1 {
             refuse_extra(new.iter().map(String::as_str), self.names())?;
         }
@@ -304,7 +304,7 @@ impl RowType<'_> {
     }
 }
 
-/// The rows of content with fields as values for the columns of a table.
+/// Turns the rows of content with fields into values for the columns of a table.
 pub(crate) fn values_of(
     rows: &TableRows,
     content: &Content,
@@ -320,7 +320,7 @@ pub(crate) fn values_of(
     values_of_rows(&fields, &layout.dtype, &items)
 }
 
-/// Rows of a type with fields as values for the columns of a table.
+/// Turns rows of a type with fields into values for the columns of a table.
 fn values_of_rows(fields: &[Field<'_>], dtype: &Dtype, rows: &[u8]) -> Result<Vec<ColumnValues>> {
     let mut parts = vec![vec![]; dtype.fields().len()];
     split(rows, dtype, &mut parts);
@@ -332,7 +332,7 @@ fn values_of_rows(fields: &[Field<'_>], dtype: &Dtype, rows: &[u8]) -> Result<Ve
     values.collect()
 }
 
-/// One column of the new rows: its place among the fields, and how its items become values.
+/// A column of the new rows: its field, and the conversion of its items.
 struct Field<'a> {
     column: &'a Column,
     position: usize,
@@ -357,7 +357,7 @@ fn rows_of_store(appender: &mut RowAppender<'_>, rows: &TableRows, new: &TableRo
     })
 }
 
-/// The field of each column of a table.
+/// The field for each column of a table.
 fn fields<'a>(rows: &'a TableRows, dtype: &Dtype, nullable: &[String]) -> Result<Vec<Field<'a>>> {
     let of_column = |column: &'a Column| {
         let name = &column.spec().name;
@@ -397,7 +397,7 @@ impl Field<'_> {
         }
     }
 
-    /// Text as wide as that of the column.
+    /// Pads text to the width of the column.
     fn padded(&self, values: ColumnValues) -> Result<ColumnValues> {
         let (Values::Fixed { dtype, bytes, .. }, Some(wanted)) =
             (&values.values, self.column.dtype())

@@ -18,8 +18,8 @@ use crate::{Budget, by_boxes};
 
 /// An array: items of one type in any number of dimensions.
 ///
-/// A format has to give its description and [`read_box`](Self::read_box); selections, lists of
-/// positions and bounded iteration follow from these. Formats that have a faster way override it.
+/// A format must give its description and [`read_box`](Self::read_box). Selections, lists of
+/// positions and bounded iteration have default methods, which a faster format overrides.
 pub trait Array: Debug + Send + Sync {
     /// The name of the format: `b2nd`, `npy`, `carray`, `zarr2`.
     fn format(&self) -> &'static str;
@@ -30,30 +30,30 @@ pub trait Array: Debug + Send + Sync {
     /// Items per dimension; empty for a single item.
     fn shape(&self) -> &[u64];
 
-    /// Items per dimension of a chunk; empty for an array that is not stored in chunks.
+    /// Items per dimension of a chunk; empty for an array without chunks.
     fn chunkshape(&self) -> &[u64] {
         &[]
     }
 
-    /// Items per dimension of a block, the part of a chunk that is decoded alone; empty where
-    /// chunks have none.
+    /// Items per dimension of a block, the part of a chunk that is decoded alone; empty if chunks
+    /// have no blocks.
     fn blockshape(&self) -> &[u64] {
         &[]
     }
 
-    /// The codec and the filters before it, in the words of the format; empty where the array is
-    /// not compressed or that is not known.
+    /// The filters and the codec in the words of the format; empty if the array is uncompressed or
+    /// they are unknown.
     fn pipeline(&self) -> String {
         String::new()
     }
 
-    /// Bytes that the array takes where it is stored, as far as that is known.
+    /// Stored bytes of the array, if they are known.
     fn stored_nbytes(&self) -> Option<u64> {
         None
     }
 
-    /// The attributes, as far as JSON can say them. The names of the dimensions are the list
-    /// `_ARRAY_DIMENSIONS`.
+    /// The attributes, as far as JSON can hold them. `_ARRAY_DIMENSIONS` lists the names of the
+    /// dimensions.
     ///
     /// # Errors
     ///
@@ -62,7 +62,7 @@ pub trait Array: Debug + Send + Sync {
         Ok(Map::new())
     }
 
-    /// Attributes that could not be read, in words that messages list: "the attribute `x`".
+    /// Attributes that could not be read, in words for a list: "the attribute `x`".
     fn lost(&self) -> Vec<String> {
         vec![]
     }
@@ -75,8 +75,8 @@ pub trait Array: Debug + Send + Sync {
     /// Items that cannot be read.
     fn read_box(&self, bounds: &[Range<u64>], dest: &mut [u8]) -> Result<()>;
 
-    /// Fills `dest` with the items at all combinations of positions, in C order: one list for each
-    /// dimension, all of them within the shape.
+    /// Fills `dest` with the items at all combinations of positions, in C order. Each dimension has
+    /// one list, within the shape.
     ///
     /// # Errors
     ///
@@ -85,12 +85,12 @@ pub trait Array: Debug + Send + Sync {
         by_boxes::read_at(self, positions, dest)
     }
 
-    /// Fills `dest` with single items, given by their numbers in C order. They may come in any
-    /// order, and repeat.
+    /// Fills `dest` with single items, by their numbers in C order. Numbers may come in any order,
+    /// and repeat.
     ///
     /// # Errors
     ///
-    /// [`Param::Range`] for a number that no item has; a buffer of another length; items that
+    /// [`Param::Range`] for a number beyond the last item; a buffer of another length; items that
     /// cannot be read.
     fn gather(&self, items: &[u64], dest: &mut [u8]) -> Result<()> {
         check_len(self.dtype(), &[items.len() as u64], dest)?;
@@ -101,7 +101,7 @@ pub trait Array: Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// A selection that is no part of the array; a buffer of another length; items that cannot be
+    /// A selection that does not fit the array; a buffer of another length; items that cannot be
     /// read.
     fn read(&self, selection: &Selection, dest: &mut [u8]) -> Result<()> {
         let shape = selection.shape(self.shape()).map_err(b2frame::Error::from)?;
@@ -132,13 +132,13 @@ pub trait Array: Debug + Send + Sync {
         self.read_at(&lists.iter().map(Vec::as_slice).collect::<Vec<_>>(), dest)
     }
 
-    /// Hands the bytes `range` of the items in C order to `sink`, piece by piece, within the memory
-    /// of `budget`.
+    /// Hands the bytes `range` of the items in C order to `sink`, in pieces, within the memory of
+    /// `budget`.
     ///
     /// # Errors
     ///
-    /// [`Param::Range`] where they reach beyond the end; damage, after all items before it; or the
-    /// error of `sink`.
+    /// [`Param::Range`] for a range beyond the end; damage, after all items before it; the error of
+    /// `sink`.
     fn stream(
         &self,
         range: Range<u64>,
@@ -149,39 +149,38 @@ pub trait Array: Debug + Send + Sync {
         by_boxes::part(self, range, budget, sink)
     }
 
-    /// The same array, read with the threads and the memory of `budget`; `None` where the format
-    /// knows no such.
+    /// The same array, read with the threads and the memory of `budget`; `None` if the format does
+    /// not use them.
     fn within(&self, budget: &Budget) -> Option<Arc<dyn Array>> {
         let _ = budget;
         None
     }
 
-    /// The chunks as they are stored, to be moved without decoding them; `None` where the format
-    /// has none of the Blosc family.
+    /// The stored chunks, to be moved without decoding; `None` if they are not of the Blosc family.
     fn chunks(&self) -> Option<&dyn Chunks> {
         None
     }
 
-    /// The frame that holds the array, if one does.
+    /// The frame that holds the array, if there is one.
     fn frame(&self) -> Option<&Arc<SChunk>> {
         None
     }
 
-    /// Compares what was read with the seals of its file: after all of it was read, before it is
-    /// believed.
+    /// Compares the data read with the seals of the file. Callers do this after reading, before
+    /// they use the data.
     ///
     /// # Errors
     ///
-    /// Bytes that are not those that were sealed.
+    /// Bytes that differ from the sealed ones.
     fn compare_seals(&self) -> Result<()> {
         Ok(())
     }
 
-    /// Decodes everything and compares checksums; see [`verify`](crate::verify::verify).
+    /// Decodes all items and compares checksums; see [`verify`](crate::verify::verify).
     ///
     /// # Errors
     ///
-    /// Only where the system refuses to read at all; damage is in the report.
+    /// When the system refuses to read at all. Damage is in the report instead.
     fn verify(&self, options: &VerifyOptions, progress: OnProgress<'_>) -> Result<Report> {
         let _ = progress;
         let nbytes = nbytes(self.dtype().itemsize() as u64, self.shape());
@@ -203,7 +202,7 @@ impl dyn Array + '_ {
         nbytes(self.dtype().itemsize() as u64, self.shape())
     }
 
-    /// Number of chunks; 1 for an array that is not stored in chunks.
+    /// Number of chunks; 1 for an array without chunks.
     #[must_use]
     pub fn nchunks(&self) -> u64 {
         let lens = self.shape().iter().zip(self.chunkshape());
@@ -255,9 +254,9 @@ impl dyn Array + '_ {
     }
 }
 
-/// The positions that a selection takes of one dimension.
+/// The positions of a selection along one dimension.
 enum Axis {
-    /// Positions that follow each other, which nobody has to list.
+    /// Consecutive positions, which need no list.
     Run(Range<u64>),
     List(Vec<u64>),
 }
@@ -283,13 +282,13 @@ impl Axis {
     }
 }
 
-/// Refuses a buffer that has another length than the items of a shape.
+/// Refuses a buffer whose length differs from the items of a shape.
 pub(crate) fn check_len(dtype: &Dtype, shape: &[u64], dest: &[u8]) -> Result<()> {
     let (len, expected) = (dest.len() as u64, nbytes(dtype.itemsize() as u64, shape));
     if len == expected { Ok(()) } else { Err(Param::BufferLen { len, expected }.into()) }
 }
 
-/// Refuses a box that is no part of a shape.
+/// Refuses a box that does not fit the array, or a buffer that does not fit the box.
 ///
 /// # Errors
 ///

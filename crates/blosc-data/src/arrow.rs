@@ -11,7 +11,7 @@ use crate::error::{Error, Param, Result};
 use crate::size::{as_len, check_range};
 use crate::table::Table;
 
-/// The only batch of a read; one without rows where nothing was read.
+/// The only batch of a read; a batch without rows if nothing was read.
 pub(crate) fn concat(schema: &SchemaRef, batches: Vec<RecordBatch>) -> Result<RecordBatch> {
     let mut batches = batches.into_iter();
     match (batches.next(), batches.next()) {
@@ -21,7 +21,7 @@ pub(crate) fn concat(schema: &SchemaRef, batches: Vec<RecordBatch>) -> Result<Re
     }
 }
 
-/// Rows of a table that is opened, batch by batch, in bounded memory.
+/// The rows of an open table, batch by batch, in bounded memory.
 ///
 /// ```
 /// # let dir = tempfile::tempdir()?;
@@ -52,13 +52,13 @@ pub struct Scan {
 }
 
 impl Scan {
-    /// The columns with these names, all of them without a name; of `rows` those that fulfil the
-    /// condition, `batch_nrows` at a time.
+    /// Scans the columns with these names (all, without names) and those of `rows` that fulfil the
+    /// condition, `batch_nrows` rows at a time.
     ///
     /// # Errors
     ///
-    /// [`Error::NoMember`], [`Param::Range`]; a condition that makes no sense; a column that Arrow
-    /// has no type for.
+    /// [`Error::NoMember`], [`Param::Range`]; a condition that does not parse; a column without an
+    /// Arrow type.
     pub fn new(
         table: Arc<dyn Table>,
         names: &[&str],
@@ -106,14 +106,14 @@ impl Scan {
             }
             None => batch,
         };
-        // A batch may say that none of its rows is null, which those of others can be.
+        // A batch without nulls may declare that, while other batches have some.
         let (_, arrays, nrows) = batch.into_parts();
         let options = arrow_array::RecordBatchOptions::new().with_row_count(Some(nrows));
         RecordBatch::try_new_with_options(self.schema(), arrays, &options).map(Some).map_err(arrow)
     }
 }
 
-/// The schema of an empty batch, with the columns that the table says may be null.
+/// The schema of a batch, with the columns nullable that the table declares so.
 fn may_be_null(schema: SchemaRef, table: &dyn Table, columns: &[usize]) -> SchemaRef {
     let fields = schema.fields().iter().zip(columns).map(|(field, column)| {
         let is_nullable = table.columns().get(*column).is_some_and(|column| column.is_nullable);

@@ -1,8 +1,8 @@
-//! Boxes of arrays: one range of items for each dimension, as large as the memory allows, whose
-//! edges are edges of chunks where that can be.
+//! Boxes of arrays: one range of items for each dimension, as large as the memory allows, with
+//! edges at chunk borders where possible.
 //!
-//! [`Stored`] is an array whose items lie uncompressed in a file, in C or Fortran order; a box is
-//! handed out in C order.
+//! [`Stored`] is an array whose items lie uncompressed in a file, in C or Fortran order. It gives
+//! boxes in C order.
 
 use core::ops::Range;
 use std::io::{self, Read};
@@ -17,18 +17,18 @@ use crate::size::{as_len, nbytes, zeroed};
 /// One range (items) per dimension.
 pub type Bounds = Vec<Range<u64>>;
 
-/// The boxes that an array is made of.
+/// The boxes that together form an array.
 #[derive(Clone, Debug)]
 pub struct Boxes {
     shape: Vec<u64>,
-    /// Lengths of a box, but for those at the end.
+    /// Lengths of a box; boxes at the end may be shorter.
     lens: Vec<u64>,
-    /// Where the next one starts; none when all are done.
+    /// The start of the next box; `None` after the last.
     next: Option<Vec<u64>>,
 }
 
 impl Boxes {
-    /// Boxes of whole chunks, as large as `budget` bytes allow, but one chunk at least.
+    /// Boxes of whole chunks, as large as `budget` bytes allow, and at least one chunk.
     #[must_use]
     pub fn new(shape: &[u64], chunkshape: &[u32], itemsize: u64, budget: u64) -> Self {
         let mut lens: Vec<u64> = chunkshape
@@ -47,10 +47,10 @@ impl Boxes {
         Self { shape: shape.to_vec(), lens, next }
     }
 
-    /// Do the boxes follow each other in C order, so that a stream can fill them?
+    /// Whether the boxes follow each other in C order, so that a stream can fill them.
     #[must_use]
     pub fn are_row_ranges(&self) -> bool {
-        // Dimensions before the first that is cut are taken one by one.
+        // This needs length 1 in all dimensions before the last one that is cut.
         let cut =
             (0..self.shape.len()).rfind(|dim| self.lens[*dim] < self.shape[*dim]).unwrap_or(0);
         self.lens[..cut].iter().all(|len| *len == 1)
@@ -82,20 +82,18 @@ impl Iterator for Boxes {
     }
 }
 
-/// The boxes of a range of items in C order, one after the other, that end where chunks end as far
-/// as the memory allows.
+/// The boxes of a range of items in C order. They end at chunk borders as far as the memory allows.
 #[derive(Clone, Debug)]
 pub struct RowMajor {
     shape: Vec<u64>,
     chunkshape: Vec<u64>,
-    /// The items that are left.
+    /// The remaining items.
     items: Range<u64>,
     max_items: u64,
 }
 
 impl RowMajor {
-    /// Boxes of at most `max_items` items of an array of this shape, whose items `items` are
-    /// wanted.
+    /// Boxes of at most `max_items` items, for the range `items` of an array of this shape.
     #[must_use]
     pub fn new(shape: &[u64], chunkshape: &[u32], items: Range<u64>, max_items: u64) -> Self {
         let chunkshape = chunkshape.iter().map(|len| u64::from(*len).max(1)).collect();
@@ -109,7 +107,7 @@ impl Iterator for RowMajor {
     fn next(&mut self) -> Option<Bounds> {
         let left = self.items.end.checked_sub(self.items.start).filter(|left| *left > 0)?;
         let most = left.min(self.max_items);
-        // The outermost dimension of which whole positions begin here and fit.
+        // Take the outermost dimension of which whole positions begin here and fit.
         let mut bounds: Bounds = self.shape.iter().map(|len| 0..*len).collect();
         let (mut stride, mut at) = (1u64, self.items.start);
         let mut is_inner_whole = true;
@@ -144,11 +142,11 @@ pub fn selection(bounds: &[Range<u64>]) -> Selection {
     bounds.iter().map(|range| Pick::from(range.clone())).collect::<Vec<_>>().into()
 }
 
-/// Where the items of an array are.
+/// The items of an array.
 pub enum BoxSource {
-    /// In C order, to be read once from front to back.
+    /// A stream of items in C order.
     Stream(Box<dyn Read>),
-    /// Anywhere in a file.
+    /// A file.
     File(Stored),
 }
 
@@ -157,13 +155,13 @@ pub enum BoxSource {
 pub struct Stored {
     /// The file.
     pub store: Arc<dyn ReadAt>,
-    /// Where the items begin (bytes).
+    /// Start of the items (bytes).
     pub start: u64,
     /// Items per dimension.
     pub shape: Vec<u64>,
     /// Bytes of an item.
     pub itemsize: u64,
-    /// Whether the first dimension varies fastest, not the last.
+    /// Whether the first dimension varies fastest, instead of the last.
     pub fortran_order: bool,
 }
 
@@ -175,8 +173,7 @@ impl core::fmt::Debug for Stored {
 }
 
 impl BoxSource {
-    /// Fills `dest` with the items of a box in C order. A stream gives boxes only in
-    /// order.
+    /// Fills `dest` with the items of a box in C order. A stream gives boxes in their order only.
     ///
     /// # Errors
     ///
@@ -188,11 +185,11 @@ impl BoxSource {
         }
     }
 
-    /// A stream must have ended with the last item, which was byte number `expected`.
+    /// Checks that a stream ended with its last item, at byte `expected`.
     ///
     /// # Errors
     ///
-    /// When it has more.
+    /// When the stream has more bytes.
     pub fn finish(self, expected: u64) -> Result<()> {
         let Self::Stream(mut reader) = self else { return Ok(()) };
         let more = io::copy(&mut reader, &mut io::sink()).map_err(Error::io(Doing::Read))?;
@@ -217,8 +214,8 @@ impl Stored {
         read_runs(&self.shape, self.itemsize, bounds, dest, read)
     }
 
-    /// Fortran order: runs of the first dimension lie together in the file, and far apart in the
-    /// box.
+    /// Fills a box from Fortran order: runs of the first dimension lie together in the file, but
+    /// far apart in the box.
     fn fill_transposed(&self, bounds: &[Range<u64>], dest: &mut [u8]) -> Result<()> {
         let Some((first, others)) = bounds.split_first() else { return self.read(0, dest) };
         let strides = strides(self.shape.iter(), self.itemsize);
@@ -244,11 +241,11 @@ impl Stored {
     }
 }
 
-/// Fills a buffer with what begins at a byte.
+/// Fills a buffer with the bytes from a position on.
 pub type Fill<'a, E> = &'a mut dyn FnMut(u64, &mut [u8]) -> Result<(), E>;
 
-/// Reads a box of items that lie in C order: runs of the last dimensions lie together there and in
-/// the box. `read` fills its buffer with what begins at a byte.
+/// Reads a box of items stored in C order, run by run: along the last dimensions, items lie
+/// together in the file and in the box. `read` fills its buffer from a byte position.
 ///
 /// # Errors
 ///
@@ -278,7 +275,7 @@ pub fn read_runs<E>(
     Ok(())
 }
 
-/// Bytes from one item to the next in each dimension, of which the first is the fastest.
+/// Bytes from one item to the next in each dimension; the first varies fastest.
 fn strides<'a>(lens: impl Iterator<Item = &'a u64>, itemsize: u64) -> Vec<u64> {
     let mut stride = itemsize;
     let next = |len: &u64| {
@@ -351,7 +348,7 @@ mod tests {
     }
     use blosc_io::MemStore;
 
-    /// Items whose value is their number in C order, in a file of either order.
+    /// A file in either order, where the value of each item is its number in C order.
     fn stored(shape: &[u64], fortran_order: bool) -> Stored {
         let nitems = shape.iter().product::<u64>();
         let mut items = vec![0u16; usize::try_from(nitems).unwrap()];

@@ -1,4 +1,4 @@
-//! Selections of arrays that only give boxes.
+//! Selections for formats of arrays that only read boxes.
 
 use core::ops::Range;
 
@@ -13,7 +13,7 @@ use crate::{Budget, cut::cut};
 ///
 /// # Errors
 ///
-/// When they cannot be read; or the error of `sink`.
+/// When the items cannot be read; the error of `sink`.
 pub fn part<A: Array + ?Sized, E: From<Error>>(
     array: &A,
     range: Range<u64>,
@@ -33,7 +33,7 @@ pub fn part<A: Array + ?Sized, E: From<Error>>(
     Ok(())
 }
 
-/// Items per dimension of a chunk, as far as they fit into 32 bits; ones where there are none.
+/// Items per dimension of a chunk, if they fit 32 bits; ones for an array without chunks.
 fn edges<A: Array + ?Sized>(array: &A) -> Vec<u32> {
     let narrow = |len: &u64| u32::try_from(*len).unwrap_or(u32::MAX);
     match array.chunkshape() {
@@ -66,12 +66,12 @@ pub(crate) fn read_at<A: Array + ?Sized>(
     })
 }
 
-/// Fills `dest` with single items, given by their numbers in C order: those of one row of the
-/// array, if they are near to each other, in one box.
+/// Fills `dest` with single items, by their numbers in C order. Items close to each other in a row
+/// are read in one box.
 ///
 /// # Errors
 ///
-/// [`Param::Range`] for a number that no item has; when they cannot be read.
+/// [`Param::Range`] for a number beyond the last item; when items cannot be read.
 pub(crate) fn gather<A: Array + ?Sized>(array: &A, items: &[u64], dest: &mut [u8]) -> Result<()> {
     let (shape, itemsize) = (array.shape(), array.dtype().itemsize());
     let nitems = nbytes(1, shape);
@@ -108,15 +108,15 @@ pub(crate) fn gather<A: Array + ?Sized>(array: &A, items: &[u64], dest: &mut [u8
     Ok(())
 }
 
-/// Positions of a list that are read at once.
+/// Positions of a list that one read covers.
 struct Run {
-    /// The items that hold them.
+    /// The range of items that covers them.
     bounds: Range<u64>,
-    /// Where they are in the list.
+    /// The range of the list.
     places: Range<usize>,
 }
 
-/// Positions that are at most this far apart are read together with what lies between.
+/// Positions at most this far apart are read together, with the items in between.
 const MAX_GAP: u64 = 4;
 
 fn runs(list: &[u64]) -> Vec<Run> {
@@ -152,7 +152,7 @@ fn for_each_combination<'a>(
     Ok(())
 }
 
-/// The part of a box that is taken.
+/// The part of a box that is copied.
 struct Taken<'a> {
     combination: &'a [&'a Run],
     positions: &'a [&'a [u64]],
@@ -162,7 +162,7 @@ struct Taken<'a> {
 }
 
 impl Taken<'_> {
-    /// Copies the items of dimension `dim` and those after it; `from` and `to` count items.
+    /// Copies the items of dimension `dim` and later ones. `from` and `to` count items.
     fn copy(&self, dim: usize, from: usize, to: usize, bytes: &[u8], dest: &mut [u8]) {
         let Some(run) = self.combination.get(dim) else {
             let (from, to) = (from * self.itemsize, to * self.itemsize);

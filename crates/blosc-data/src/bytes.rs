@@ -1,4 +1,4 @@
-//! Bytes of any format: what was compressed, without a type or a shape.
+//! Bytes of any format, without a type or a shape.
 
 use core::{fmt::Debug, ops::Range};
 use std::sync::Arc;
@@ -21,13 +21,13 @@ pub trait Bytes: Debug + Send + Sync {
     /// Number of bytes.
     fn nbytes(&self) -> u64;
 
-    /// Bytes of an item, as the codec was told; 1 where that is not known.
+    /// Bytes of an item, as the compressor was told; 1 if unknown.
     fn typesize(&self) -> u64;
 
-    /// Bytes that it takes where it is stored.
+    /// Stored bytes.
     fn stored_nbytes(&self) -> u64;
 
-    /// Named values beside the bytes, as far as JSON can say them.
+    /// Named values beside the bytes, as far as JSON can hold them.
     ///
     /// # Errors
     ///
@@ -36,12 +36,12 @@ pub trait Bytes: Debug + Send + Sync {
         Ok(Map::new())
     }
 
-    /// Hands the bytes `range` to `sink`, piece by piece in order, within the memory of `budget`.
+    /// Hands the bytes `range` to `sink` in order, in pieces, within the memory of `budget`.
     ///
     /// # Errors
     ///
-    /// [`Param::Range`](crate::error::Param::Range) where they reach beyond the end; damage, after
-    /// all bytes before it; or the error of `sink`.
+    /// [`Param::Range`](crate::error::Param::Range) for a range beyond the end; damage, after all
+    /// bytes before it; the error of `sink`.
     fn stream(
         &self,
         range: Range<u64>,
@@ -49,31 +49,31 @@ pub trait Bytes: Debug + Send + Sync {
         sink: &mut dyn FnMut(&[u8]) -> Result<()>,
     ) -> Result<()>;
 
-    /// The chunks as they are stored; `None` where there are none.
+    /// The stored chunks; `None` if there are none.
     fn chunks(&self) -> Option<&dyn Chunks> {
         None
     }
 
-    /// Compares what was read with the seals of its file: after all of it was read, before it is
-    /// believed.
+    /// Compares the data read with the seals of the file. Callers do this after reading, before
+    /// they use the data.
     ///
     /// # Errors
     ///
-    /// Bytes that are not those that were sealed.
+    /// Bytes that differ from the sealed ones.
     fn compare_seals(&self) -> Result<()> {
         Ok(())
     }
 
-    /// The frame that holds it, if one does.
+    /// The frame that holds the bytes, if there is one.
     fn frame(&self) -> Option<&Arc<SChunk>> {
         None
     }
 
-    /// Decodes everything and compares checksums; see [`verify`](crate::verify::verify).
+    /// Decodes all bytes and compares checksums; see [`verify`](crate::verify::verify).
     ///
     /// # Errors
     ///
-    /// Only where the system refuses to read at all; damage is in the report.
+    /// When the system refuses to read at all. Damage is in the report instead.
     fn verify(&self, options: &VerifyOptions, progress: OnProgress<'_>) -> Result<Report> {
         let _ = progress;
         let read = self.stream(0..self.nbytes(), &options.budget, &mut |_| Ok(()));
@@ -81,7 +81,7 @@ pub trait Bytes: Debug + Send + Sync {
     }
 }
 
-/// Ranges up to this length (bytes) are read by the thread of the caller.
+/// Longest range that the caller's thread reads alone (bytes).
 const MAX_LONE_NBYTES: usize = 4 << 20;
 
 impl dyn Bytes + '_ {
@@ -89,7 +89,7 @@ impl dyn Bytes + '_ {
     ///
     /// # Errors
     ///
-    /// As [`Bytes::stream`]; [`Error::ArrayLen`] where the data have fewer bytes than they claim.
+    /// As [`Bytes::stream`]; [`Error::ArrayLen`] if there are fewer bytes than claimed.
     pub fn read_at(&self, start: u64, dest: &mut [u8]) -> Result<()> {
         self.read_within(start, dest, &Budget::default())
     }
@@ -125,8 +125,8 @@ fn check_found(expected: u64, found: u64) -> Result<()> {
 /// Hands bytes to a sink.
 pub(crate) type Sink<'a> = &'a mut dyn FnMut(&[u8]) -> Result<()>;
 
-/// Hands the bytes `range` of `nbytes` to `sink` by `work`: all of them must come, as a header
-/// claims more at times than the chunks have.
+/// Hands the bytes `range` of `nbytes` to `sink` by `work`. All of them must come, since a header
+/// may claim more than the chunks hold.
 pub(crate) fn stream_exactly(
     range: Range<u64>,
     nbytes: u64,

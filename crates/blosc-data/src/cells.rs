@@ -8,9 +8,8 @@ use crate::columns::shown_dtype;
 use crate::json;
 use crate::size::as_len;
 
-/// The lines of comma-separated values, wherever they are written: below the names, one for each
-/// item with fields, or for each row of the last dimension. The items of one dimension are a
-/// column.
+/// The lines of CSV: below the names, one line for each item with fields, or for each row of the
+/// last dimension. The items of one dimension form a column.
 #[derive(Clone, Copy, Debug)]
 pub enum Rows<'a> {
     /// The fields of an item.
@@ -66,8 +65,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// One line of comma-separated values. A value that is empty and alone has quotes: an empty line is
-/// none.
+/// Adds a line of CSV. A single empty value is quoted, since an empty line would be none.
 pub fn add_line(texts: impl Iterator<Item = String>, out: &mut String) {
     let (start, mut count) = (out.len(), 0);
     for text in texts {
@@ -82,7 +80,7 @@ pub fn add_line(texts: impl Iterator<Item = String>, out: &mut String) {
     out.push_str(if count == 1 && out.len() == start { "\"\"\n" } else { "\n" });
 }
 
-/// The items of a row of fixed width.
+/// The items of a row with a type of fixed width.
 fn items(column: &ColumnValues, row: usize) -> Option<(&Dtype, &[u8], bool)> {
     let Values::Fixed { dtype, item_shape, bytes } = &column.values else { return None };
     let nrows = column.len().max(1);
@@ -91,7 +89,7 @@ fn items(column: &ColumnValues, row: usize) -> Option<(&Dtype, &[u8], bool)> {
     Some((dtype, bytes.get(start..start.checked_add(rowsize)?)?, !item_shape.is_empty()))
 }
 
-/// A cell as text; that of a null is empty.
+/// A cell as text; empty for null.
 #[must_use]
 pub fn cell(column: &ColumnValues, kind: &ColumnKind, row: usize) -> String {
     if column.is_null(row) {
@@ -104,7 +102,7 @@ pub fn cell(column: &ColumnValues, kind: &ColumnKind, row: usize) -> String {
     }
 }
 
-/// A cell as JSON; that of a null is null.
+/// A cell as JSON; null for null.
 #[must_use]
 pub fn cell_json(column: &ColumnValues, kind: &ColumnKind, row: usize) -> Json {
     if column.is_null(row) {

@@ -1,4 +1,4 @@
-//! Chunks as they are stored.
+//! Stored chunks.
 
 use core::fmt::Debug;
 use std::path::Path;
@@ -11,20 +11,20 @@ use crate::content::Object;
 use crate::error::Result;
 use crate::formats::blp::Blp;
 
-/// The chunks of something, to be moved to another container without decoding them.
+/// Chunks that can be moved to another container without decoding.
 pub trait Chunks: Debug + Send + Sync {
     /// Number of chunks.
     fn nchunks(&self) -> u64;
 
-    /// A chunk as it is stored, compared with its checksum where it has one.
+    /// A stored chunk, compared with its checksum if it has one.
     ///
     /// # Errors
     ///
-    /// A number that no chunk has; a chunk that cannot be read.
+    /// A number beyond the last chunk; a chunk that cannot be read.
     fn chunk(&self, nchunk: u64) -> Result<ChunkBytes>;
 }
 
-/// The sizes of chunks, which are read one by one.
+/// The sizes of chunks, read one by one.
 pub enum ChunkSizes {
     /// The chunks of a frame.
     Frame(Arc<SChunk>),
@@ -35,8 +35,8 @@ pub enum ChunkSizes {
 }
 
 impl ChunkSizes {
-    /// The sizes in an object, which is the file at `path` if it is one; `None` where it has no
-    /// chunks of its own.
+    /// The chunk sizes of an object, which is the file at `path` if there is one; `None` for an
+    /// object without chunks.
     #[must_use]
     pub fn of_object(object: &Object, path: Option<&Path>) -> Option<Self> {
         match object {

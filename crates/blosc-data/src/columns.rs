@@ -1,4 +1,4 @@
-//! How items of NumPy become values of a column.
+//! Conversion of NumPy items to the values of a column.
 
 use std::borrow::Cow;
 
@@ -10,23 +10,23 @@ use crate::content::NULL_TRUTH;
 use crate::error::{CellFault, Error, Result};
 use crate::size::{reserved, zeroed};
 
-/// How items become values.
+/// The conversion of items to values.
 #[derive(Clone, Debug)]
 pub enum Rule {
-    /// Items of a kind that columns have.
+    /// Items of a type that columns have.
     Items {
         /// The kind of the column's values.
         kind: ColumnKind,
         /// The type of an item in the column, little-endian.
         dtype: Dtype,
-        /// Bytes that are reversed together; `None` where they stand in order.
+        /// Bytes of a number whose order is reversed; `None` if no order changes.
         swapped: Option<usize>,
-        /// Whether the column does not tell the type of the items.
+        /// Whether the column loses the type of the items.
         loses_type: bool,
     },
-    /// Truth values, of which one byte is none.
+    /// Truth values, with one byte for missing ones.
     Truths,
-    /// Text or bytes of no width, all of which are empty.
+    /// Text or bytes of width 0, which are all empty.
     Empty {
         /// The kind of the column's values.
         kind: ColumnKind,
@@ -47,21 +47,21 @@ pub enum Rule {
     },
     /// Python's objects.
     Objects,
-    /// Items of a type that no column has, as they are.
+    /// Items of a type that no column has, as raw bytes.
     Raw {
         /// Their type.
         dtype: Dtype,
-        /// Lengths of the array that a row is; empty for single items.
+        /// Lengths of the array in a row; empty for single items.
         item_shape: Vec<u64>,
     },
 }
 
 impl Rule {
-    /// The rule for items of a type; `inner` are the lengths of the array that a row is.
+    /// The rule for items of a type; `inner` are the lengths of the array in a row.
     ///
     /// # Errors
     ///
-    /// A type that no column has.
+    /// A type that no column can hold.
     pub fn of_items(name: &str, dtype: &Dtype, inner: &[u64]) -> Result<Self> {
         let refused = || Error::NoColumnKind(format!("`{name}`, {dtype}"));
         let scalar = dtype.scalar().ok_or_else(refused)?;
@@ -121,7 +121,7 @@ impl Rule {
         }
     }
 
-    /// Numbers of a type that columns do not have.
+    /// The rule for numbers of a type that columns lack.
     fn of_numbers(swapped: Option<usize>, dtype: Dtype) -> Result<Self> {
         Ok(Self::Items { kind: ColumnKind::Fixed("i8"), dtype, swapped, loses_type: true })
     }
@@ -139,7 +139,7 @@ impl Rule {
         }
     }
 
-    /// The type of an item of the column; `None` where values have no fixed width.
+    /// The item type of the column; `None` for values without a fixed width.
     #[must_use]
     pub fn dtype(&self) -> Option<Dtype> {
         match self {
@@ -153,7 +153,7 @@ impl Rule {
         }
     }
 
-    /// Whether the column does not tell the type of the items.
+    /// Whether the column loses the type of the items.
     #[must_use]
     pub fn loses_type(&self) -> bool {
         matches!(
@@ -166,7 +166,7 @@ impl Rule {
     ///
     /// # Errors
     ///
-    /// A time that is too far away for its new unit.
+    /// A time that does not fit its new unit.
     pub fn values(&self, name: &str, bytes: Vec<u8>, count: usize) -> Result<ColumnValues> {
         Ok(match self {
             Self::Items { kind, dtype, swapped, .. } => {
@@ -226,7 +226,7 @@ impl Rule {
     }
 }
 
-/// Truth values, of which those that are missing are nulls.
+/// Truth values; missing ones become nulls.
 fn truths(bytes: &[u8]) -> Result<ColumnValues> {
     let valid: Vec<bool> = bytes.iter().map(|byte| *byte != NULL_TRUTH).collect();
     let truths = bytes.iter().map(|byte| u8::from(*byte == 1)).collect();
@@ -238,7 +238,7 @@ fn dtype_of(code: &str) -> Result<Dtype> {
     code.parse().map_err(|_| Error::NoColumnKind(code.to_owned()))
 }
 
-/// Which times are none (NaT); `None` if all are.
+/// Which times are valid (not NaT); `None` if all are.
 fn valid_times(bytes: &[u8]) -> Option<Vec<bool>> {
     let valid: Vec<bool> =
         bytes.chunks_exact(8).map(|item| item != i64::MIN.to_le_bytes()).collect();
@@ -263,11 +263,11 @@ fn letter(kind: Kind) -> Option<char> {
     })
 }
 
-/// One of Python's objects as a cell.
+/// A Python object as a cell.
 ///
 /// # Errors
 ///
-/// An object that a cell cannot hold: an integer of more than 64 bits.
+/// An object that a cell cannot hold, such as an integer of more than 64 bits.
 pub fn cell_of(object: &Pickled, name: &str) -> Result<Value> {
     let all = |items: &[Pickled]| {
         items.iter().map(|item| cell_of(item, name)).collect::<Result<Vec<_>>>()
@@ -296,7 +296,7 @@ pub fn cell_of(object: &Pickled, name: &str) -> Result<Value> {
     })
 }
 
-/// The type as which the items of a column are shown: times as dates.
+/// The type in which the items of a column are shown: times as dates.
 #[must_use]
 pub fn shown_dtype<'a>(dtype: &'a Dtype, kind: &ColumnKind) -> Cow<'a, Dtype> {
     let shown = match kind {

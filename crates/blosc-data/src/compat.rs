@@ -1,4 +1,4 @@
-//! The programs that open an object, from which release on, and what stops the others.
+//! The programs that open an object, the first release that does, and the obstacles for the others.
 
 mod releases;
 
@@ -18,7 +18,7 @@ pub struct Reader {
     pub program: &'static str,
     /// Whether it opens the object.
     pub opens: bool,
-    /// From which release on, or the obstacle and the command of `b2` that gets around it.
+    /// The first release; or the obstacle, with the command of `b2` that avoids it.
     pub note: String,
 }
 
@@ -39,10 +39,10 @@ const NUMCODECS: &str = "numcodecs, zarr";
 const BLOSCPACK: &str = "Bloscpack";
 const BCOLZ: &str = "bcolz";
 
-/// Releases of python-blosc2 whose list of split modes is off by one.
+/// Releases of python-blosc2 with a wrong list of split modes.
 const NO_FORWARD: &str = ", but 0.6 to 2.0.0, which do not know split mode forward";
 
-/// Readers of what C-Blosc2 opens as `text` says.
+/// The readers for the words `text` about C-Blosc2.
 fn of_blosc2(text: &str) -> [Reader; 2] {
     let note = text.strip_prefix("C-Blosc2 ").unwrap_or(text);
     if text.starts_with("no ") {
@@ -102,7 +102,7 @@ pub fn of_chunk(header: &ChunkHeader) -> Vec<Reader> {
     readers
 }
 
-/// The readers of a Bloscpack file; those of Bloscpack have no Snappy.
+/// The readers of a Bloscpack file. Builds of Bloscpack lack Snappy.
 #[must_use]
 pub fn of_blp(uses_snappy: bool) -> Vec<Reader> {
     let other = "another format; `b2 convert --format b2frame` moves the chunks";
@@ -134,7 +134,7 @@ pub fn of_bcolz() -> Vec<Reader> {
     ]
 }
 
-/// The readers of a store, by the release notes of python-blosc2 and the schemas of its tables.
+/// The readers of a store, from the release notes of python-blosc2 and the schemas of its tables.
 ///
 /// # Errors
 ///
@@ -179,7 +179,7 @@ pub fn of_store(store: &Store) -> Result<Vec<Reader>> {
     ])
 }
 
-/// The first release that can do what is needed, and what that is.
+/// The first release with all needed features, and their names.
 struct Release {
     number: (u8, u8),
     because: &'static str,
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_opens_is_said_of_both() {
+    fn both_programs_refuse_unreadable_objects() {
         let readers = of_blosc2("no release of C-Blosc2 (codec snappy)");
         assert!(readers.iter().all(|reader| !reader.opens && reader.note.contains("snappy")));
         let readers = of_blosc2("C-Blosc2 2.10.0 or newer (bytedelta)");

@@ -1,5 +1,5 @@
-//! The content of any input for programs that convert or compare it: chunks as they are, items in C
-//! order, metadata.
+//! The content of any input, for programs that convert or compare: stored chunks, items in C order,
+//! metadata.
 
 mod bcolz;
 mod items;
@@ -40,20 +40,20 @@ pub(crate) use records::RecordTable;
 pub use records::Records;
 pub use rows::{Copied, TableRows};
 
-/// Where pieces of content go.
+/// Takes pieces of content.
 pub type Sink<'a, E = Error> = &'a mut dyn FnMut(&[u8]) -> Result<(), E>;
 
-/// The error of a sink, which errors of reading become.
+/// The error of a sink; errors of reading are converted into it.
 pub trait SinkError: From<Error> + From<b2frame::Error> + From<bloscpack::Error> {}
 
 impl<E: From<Error> + From<b2frame::Error> + From<bloscpack::Error>> SinkError for E {}
 
-/// An input, open.
+/// An open input.
 #[derive(Debug)]
 pub enum Content {
-    /// Something of a Blosc format, or what an opener has opened.
+    /// An object of a Blosc format, or one that an opener has opened.
     Object(Object),
-    /// Items as they are in a file: raw data, a `.npy` file, text.
+    /// Items in a file: raw data, a `.npy` file, text.
     Items(Items),
 }
 
@@ -64,16 +64,16 @@ pub struct Layout {
     pub dtype: Dtype,
     /// Items per dimension.
     pub shape: Vec<u64>,
-    /// Is the first dimension the fastest?
+    /// Whether the first dimension varies fastest.
     pub fortran_order: bool,
 }
 
-/// A compressed chunk, as it is.
+/// A stored chunk.
 #[derive(Debug)]
 pub enum Packed {
     /// Its bytes, of Blosc 1 or Blosc2.
     Bytes(Vec<u8>),
-    /// A run that is not stored.
+    /// A run, which has no bytes of its own.
     Run {
         /// The value that is repeated.
         kind: SpecialKind,
@@ -95,8 +95,8 @@ impl Layout {
         Self { dtype, shape, fortran_order: false }
     }
 
-    /// With the type that a user gives, where the items have none: bytes of nothing, as many as an
-    /// item has. C programs that name no type, and Caterva, leave them so.
+    /// The layout with the type that a user gives, if the items have none: an opaque type of the
+    /// same size. C programs that name no type, and Caterva, leave such types.
     #[must_use]
     pub fn typed(self, given: Option<&Dtype>) -> Self {
         let is_void = self.dtype.kind() == Some(Kind::Void);
@@ -119,7 +119,7 @@ impl Layout {
 }
 
 impl Content {
-    /// The frame that it is.
+    /// The frame of the content, if it is one.
     pub fn frame(&self) -> Option<&Arc<SChunk>> {
         match self {
             Self::Object(Object::Frame(schunk)) => Some(schunk),
@@ -127,7 +127,7 @@ impl Content {
         }
     }
 
-    /// The rows of a table of a store that it is.
+    /// The rows of a store's table, if the content is one.
     pub fn rows(&self) -> Option<&TableRows> {
         match self {
             Self::Object(Object::Table(rows)) => Some(rows),
@@ -135,7 +135,7 @@ impl Content {
         }
     }
 
-    /// Its fields of truth values of which some may be [`NULL_TRUTH`].
+    /// The fields of truth values that may be [`NULL_TRUTH`].
     pub fn nullable(&self) -> &[String] {
         match self {
             Self::Items(items) => &items.nullable,
@@ -143,7 +143,7 @@ impl Content {
         }
     }
 
-    /// The Bloscpack file that it is.
+    /// The Bloscpack file, if the content is one.
     pub fn blp(&self) -> Option<&Blp> {
         match self {
             Self::Object(Object::Blp(blp)) => Some(blp),
@@ -151,7 +151,7 @@ impl Content {
         }
     }
 
-    /// The format, as `info` calls it.
+    /// The format, with its name in `info`.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Object(object) => object.format(),
@@ -159,12 +159,12 @@ impl Content {
         }
     }
 
-    /// The data that it describes, by the name `name`. Arrays are read with the threads and the
-    /// memory of `budget`.
+    /// The data, with `name` as their name. Arrays are read with the threads and the memory of
+    /// `budget`.
     ///
     /// # Errors
     ///
-    /// Values of a frame that are damaged; a column of a type that no column has.
+    /// Values of a frame that are damaged; a type that no column can hold.
     pub fn into_data(self, name: &str, budget: &Budget) -> Result<Data> {
         Ok(match self {
             Self::Object(Object::Frame(schunk)) => frame::data(schunk, name, budget)?,
@@ -187,7 +187,7 @@ impl Content {
     ///
     /// # Errors
     ///
-    /// A frame that says that it is an array, and cannot be one; values without a NumPy type.
+    /// A frame with metadata of an impossible array; values without a NumPy type.
     pub fn nbytes(&self) -> Result<u64> {
         match self {
             Self::Object(object) => object.content_nbytes(),
@@ -230,7 +230,7 @@ impl Content {
         }
     }
 
-    /// Metadata that its reader cannot give.
+    /// Metadata that the reader could not read.
     pub fn lost(&self) -> Vec<String> {
         match self {
             Self::Object(Object::Opened(array)) => array.lost(),
@@ -238,11 +238,11 @@ impl Content {
         }
     }
 
-    /// The array that it is, if it is one.
+    /// The layout of the array, if the content is one.
     ///
     /// # Errors
     ///
-    /// When it says that it is one, and cannot be.
+    /// When the metadata describe an array that the content cannot be.
     pub fn layout(&self) -> Result<Option<Layout>> {
         match self {
             Self::Object(object) => object.layout(),
@@ -254,13 +254,13 @@ impl Content {
     ///
     /// # Errors
     ///
-    /// A metalayer of an array that makes no sense.
+    /// A metalayer of an array that does not parse.
     pub fn nd_meta(&self) -> Result<Option<NdMeta>> {
         Ok(self.frame().map(|schunk| schunk.nd_meta()).transpose()?.flatten())
     }
 
     /// Bytes of data in every chunk but the last, which may have fewer; `None` if they vary, or
-    /// there is none.
+    /// there are no chunks.
     ///
     /// # Errors
     ///
@@ -279,11 +279,11 @@ impl Content {
         Ok(size.and_then(|size| usize::try_from(size).ok()))
     }
 
-    /// A chunk as it is; `None` if it has to be decoded.
+    /// A stored chunk; `None` if it must be decoded.
     ///
     /// # Errors
     ///
-    /// A number that no chunk has; a chunk that cannot be read, or is larger than `memory` (bytes).
+    /// A number beyond the last chunk; a chunk that cannot be read, or exceeds `memory` (bytes).
     pub fn packed(&self, nchunk: u64, memory: u64) -> Result<Option<Packed>> {
         Ok(match self {
             Self::Object(Object::Frame(schunk)) => match schunk.chunk(nchunk)? {
@@ -300,7 +300,7 @@ impl Content {
         })
     }
 
-    /// The header of the first chunk, for formats without a header of their own for all chunks.
+    /// The header of the first chunk, for formats whose own header does not describe chunks.
     ///
     /// # Errors
     ///
@@ -319,7 +319,7 @@ impl Content {
     ///
     /// # Errors
     ///
-    /// A number that no chunk has; a chunk that cannot be read.
+    /// A number beyond the last chunk; a chunk that cannot be read.
     pub fn data(&self, nchunk: u64, options: &Budget) -> Result<Vec<u8>> {
         match self {
             Self::Object(Object::Frame(schunk)) => Ok(schunk.decode_chunk(nchunk)?),
@@ -335,21 +335,21 @@ impl Content {
         }
     }
 
-    /// Hands the content to `sink`, piece by piece in the order in which it is stored; arrays in
-    /// frames are put in C order.
+    /// Hands the content to `sink` in pieces, in its stored order; arrays in frames come in C
+    /// order.
     ///
     /// # Errors
     ///
-    /// Damage, after all data before it; or the error of `sink`.
+    /// Damage, after all data before it; the error of `sink`.
     pub fn stream<E: SinkError>(&self, options: &Budget, sink: Sink<'_, E>) -> Result<(), E> {
         self.part(0..self.nbytes()?, options, sink)
     }
 
-    /// Hands the bytes `range` of the content to `sink`, piece by piece in order.
+    /// Hands the bytes `range` of the content to `sink` in order, in pieces.
     ///
     /// # Errors
     ///
-    /// As [`stream`](Self::stream); a range beyond the end is the caller's fault.
+    /// As [`stream`](Self::stream). The caller keeps the range within the content.
     pub fn part<E: SinkError>(
         &self,
         range: Range<u64>,
@@ -362,11 +362,11 @@ impl Content {
         }
     }
 
-    /// The items somewhere in a file: where they are, or in a temporary one.
+    /// The items in a file: their own, or a temporary one.
     ///
     /// # Errors
     ///
-    /// As [`stream`](Self::stream); a system that keeps no file.
+    /// As [`stream`](Self::stream); when the system cannot keep a temporary file.
     pub fn in_file(&self, layout: &Layout, options: &Budget) -> Result<Stored> {
         let (store, start): (Arc<dyn ReadAt>, u64) = match self {
             Self::Items(items) => (Arc::clone(&items.stored.store), items.stored.start),
@@ -382,11 +382,11 @@ impl Content {
         Ok(Stored { store, start, shape, itemsize: dtype.itemsize() as u64, fortran_order })
     }
 
-    /// Compares what was read with its seals ([`Object::compare_seals`]).
+    /// Compares the data read with their seals ([`Object::compare_seals`]).
     ///
     /// # Errors
     ///
-    /// Bytes that are not those that were sealed.
+    /// Bytes that differ from the sealed ones.
     pub fn compare_seals(&self) -> Result<()> {
         match self {
             Self::Object(object) => object.compare_seals(),
@@ -394,8 +394,8 @@ impl Content {
         }
     }
 
-    /// Hands the content to `sink`, arrays in C order, in pieces of at most `budget` bytes where
-    /// they have to be put in order, or of one row.
+    /// Hands the content to `sink`, arrays in C order. Where the order changes, pieces have at most
+    /// `budget` bytes, or one row.
     ///
     /// # Errors
     ///
@@ -406,7 +406,7 @@ impl Content {
         budget: u64,
         sink: Sink<'_, E>,
     ) -> Result<(), E> {
-        // An array that contradicts itself is bytes all the same.
+        // An array whose metadata contradict it is read as bytes.
         let layout = self.layout().ok().flatten().filter(|layout| layout.fortran_order);
         let Some(layout) = layout else { return self.stream(options, sink) };
         let mut items = BoxSource::File(self.in_file(&layout, options)?);

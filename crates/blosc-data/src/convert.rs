@@ -1,4 +1,4 @@
-//! From any content to any format that is written.
+//! Conversions from any content to any output format.
 //!
 //! ```text
 //! Content: chunks as they are   --- transcoded --->  a destination that holds chunks
@@ -6,9 +6,9 @@
 //!          metadata             ------------------>  as far as there is room
 //! ```
 //!
-//! One file for each destination, which takes chunks if it can hold them and no other chunks were
-//! requested, and else the content. Nothing is printed: the [`Report`] has the counts and the names
-//! of all that was left out.
+//! Each destination is a module. It takes chunks if it can hold them and the settings ask for no
+//! other ones, else the content. Nothing is printed: the [`Report`] holds counts, and the names of
+//! all losses.
 
 mod anew;
 mod array;
@@ -56,42 +56,42 @@ pub struct Report {
     pub nbytes: u64,
     /// Bytes that were written.
     pub stored_nbytes: u64,
-    /// Chunks that are as they were, perhaps with another header.
+    /// Chunks that were moved, perhaps with another header.
     pub moved: u64,
     /// Chunks that were compressed anew.
     pub recompressed: u64,
     /// Parts of the input that the format cannot hold: "the metalayer `a`".
     pub left_out: Vec<String>,
-    /// Whether an array was requested, and a table written since the items have fields.
+    /// Whether a table replaces the requested array, since the items have fields.
     pub is_table_instead: bool,
 }
 
 impl Report {
-    /// One chunk more.
+    /// Counts one chunk.
     fn count(&mut self, is_moved: bool) {
         let kind = if is_moved { &mut self.moved } else { &mut self.recompressed };
         *kind += 1;
     }
 
-    /// A conversion that leaves this out.
+    /// The report of a conversion with these losses.
     fn without(left_out: Vec<String>) -> Self {
         Self { left_out, ..Self::default() }
     }
 }
 
-/// Told how many bytes of content are done, piece by piece.
+/// Gets the bytes of content that are done, piece by piece.
 pub type OnProgress<'a> = &'a (dyn Fn(u64) + Sync);
 
-/// Content on its way.
+/// A conversion of content.
 #[derive(Clone, Copy)]
 pub struct Conversion<'a> {
     /// The content.
     pub content: &'a Content,
     /// The output that it becomes.
     pub settings: &'a Settings,
-    /// Columns that [`fitted`](Content::fitted) has left out before.
+    /// Columns that [`fitted`](Content::fitted) has left out.
     pub dropped: &'a [String],
-    /// Told of the progress.
+    /// Gets the progress.
     pub progress: OnProgress<'a>,
 }
 
@@ -112,8 +112,8 @@ impl<'a> Conversion<'a> {
     ///
     /// # Errors
     ///
-    /// Content that cannot be read, settings that do not fit it, a system that refuses. The output
-    /// is not complete then.
+    /// Content that cannot be read, settings that do not fit it, a refusal of the system. The
+    /// output is then incomplete.
     pub fn write(&self, path: &Path) -> Result<Report> {
         let mut report = match self.settings.format {
             OutputFormat::B2frame | OutputFormat::Sframe => self.frame(path),
@@ -132,7 +132,7 @@ impl<'a> Conversion<'a> {
             OutputFormat::B2frame | OutputFormat::Sframe | OutputFormat::B2nd => {
                 self.compare_input(path)?;
             }
-            // Stores compare before a value goes in.
+            // Stores compare seals before they take a value.
             _ => self.content.compare_seals()?,
         }
         report.left_out.extend(self.lost_of_table()?);
@@ -141,8 +141,8 @@ impl<'a> Conversion<'a> {
         Ok(report)
     }
 
-    /// Compares the input, all of which was read, with its seals. A frame at `path` that was made
-    /// in spite of a mismatch gets a seal that does not match.
+    /// Compares the input, after all of it was read, with its seals. If a mismatch is allowed, the
+    /// frame at `path` gets a seal that does not match either.
     fn compare_input(&self, path: &Path) -> Result<()> {
         self.content.compare_seals()?;
         let open = &self.settings.open;
@@ -156,8 +156,8 @@ impl<'a> Conversion<'a> {
         Ok(())
     }
 
-    /// Hands the content to `sink` in the order in which the output has it. What a frame is made of
-    /// may be in Fortran order if the frame says so, as the metadata of Bloscpack do.
+    /// Hands the content to `sink` in the order of the output. Items for a frame may stay in
+    /// Fortran order if its metadata say so, as those of Bloscpack do.
     fn in_order<E: SinkError>(&self, content: &Content, sink: ContentSink<'_, E>) -> Result<(), E> {
         let resources = &self.settings.resources;
         let is_frame = matches!(self.settings.format, OutputFormat::B2frame | OutputFormat::Sframe);
@@ -175,14 +175,14 @@ impl<'a> Conversion<'a> {
         }
     }
 
-    /// A temporary place for what the output is made of.
+    /// A temporary place for intermediate files.
     fn station(&self) -> Result<Station> {
         Station::new(&self.settings.unfinished)
     }
 }
 
-/// A failure to write in the words of this crate, without the name of a part of the output. Files
-/// of bcolz may be those of an input, for which there is always room.
+/// An error of writing in the words of this crate, without the name of a part of the output. Only
+/// full disks count for bcolz, whose files may also be the input's.
 fn of_output(error: Error) -> Error {
     match error {
         Error::Store(b2store::Error::Write { source, .. }) => Error::io(Doing::Write)(source),

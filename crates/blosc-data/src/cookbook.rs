@@ -1,5 +1,5 @@
-//! Short answers to common questions. Two programs in `examples/` are longer: `look` says what a
-//! file is, `column_sums` goes through a table in bounded memory.
+//! Short answers to common questions. Two longer programs are in `examples/`: `look` tells what a
+//! file is, `column_sums` reads a table in bounded memory.
 //!
 //! # A file of unknown kind
 //!

@@ -1,10 +1,10 @@
-//! Parts of content that comes in pieces.
+//! Cuts a range out of content that comes in pieces.
 
 use core::ops::Range;
 
 use crate::size::as_len;
 
-/// Takes pieces of content from byte `at` on, and hands what lies in `range` to `sink`.
+/// Takes pieces of content from byte `at` on, and hands the part in `range` to `sink`.
 pub fn cut<'a, E>(
     range: Range<u64>,
     mut at: u64,
@@ -17,7 +17,7 @@ pub fn cut<'a, E>(
     }
 }
 
-/// The part of `bytes`, which start at `at`, that lies in `range`.
+/// The part of `bytes` (which start at `at`) within `range`.
 fn intersection<'a>(bytes: &'a [u8], at: u64, range: &Range<u64>) -> &'a [u8] {
     let inside = |end: u64| as_len(end.saturating_sub(at)).min(bytes.len());
     &bytes[inside(range.start)..inside(range.end).max(inside(range.start))]

@@ -1,4 +1,4 @@
-//! The object that a name leads to.
+//! Opened data under a name.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ pub enum Data {
     Group(Arc<dyn Group>),
     /// Objects, such as those of Python.
     Objects(Arc<dyn ListOfObjects>),
-    /// No data: a note how to get some, which is shown and never followed.
+    /// A recipe instead of data; it is shown, and never followed.
     Recipe(Box<Recipe>),
 }
 
@@ -66,7 +66,7 @@ impl Dataset {
         Error::Kind { name: self.name, found: self.data.kind_name(), wanted }
     }
 
-    /// The array that it is.
+    /// The array; an error for other kinds.
     ///
     /// # Errors
     ///
@@ -78,7 +78,7 @@ impl Dataset {
         }
     }
 
-    /// The table that it is.
+    /// The table; an error for other kinds.
     ///
     /// # Errors
     ///
@@ -90,7 +90,7 @@ impl Dataset {
         }
     }
 
-    /// The group that it is.
+    /// The group; an error for other kinds.
     ///
     /// # Errors
     ///
@@ -102,7 +102,7 @@ impl Dataset {
         }
     }
 
-    /// The bytes that it is.
+    /// The bytes; an error for other kinds.
     ///
     /// # Errors
     ///
@@ -114,7 +114,7 @@ impl Dataset {
         }
     }
 
-    /// A group with one value as that value; anything else as it is.
+    /// The only value of a group; anything else unchanged.
     ///
     /// # Errors
     ///
@@ -129,7 +129,7 @@ impl Dataset {
         }
     }
 
-    /// The attributes, as far as JSON can say them; lists of objects and recipes have none.
+    /// The attributes, as far as JSON can hold them; empty for lists of objects and recipes.
     ///
     /// # Errors
     ///
@@ -155,7 +155,7 @@ impl Dataset {
         }
     }
 
-    /// Bytes that the data take where they are stored, as far as that is known.
+    /// Stored bytes, if they are known.
     #[must_use]
     pub fn stored_nbytes(&self) -> Option<u64> {
         match &self.data {

@@ -1,4 +1,4 @@
-//! Whether two arrays hold the same values, and how far apart they are.
+//! Compares the values of two arrays, and measures their differences.
 //!
 //! ```
 //! use blosc_data::diff::{Comparison, Pair, Tolerance};
@@ -46,15 +46,15 @@ pub struct Differences {
     /// The largest difference of two numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub largest_difference: Option<f64>,
-    /// Items that only one of the two has. An item that is cut counts as one.
+    /// Items that only one of the two has. A cut item counts as one.
     pub surplus: u64,
-    /// The one that has them: 0 or 1.
+    /// The sequence that has them: 0 or 1.
     #[serde(skip)]
     pub longer: usize,
 }
 
 impl Differences {
-    /// The largest difference for people: of times, how long it is.
+    /// The largest difference for people; between times, a duration.
     #[must_use]
     pub fn largest_text(&self) -> Option<String> {
         let largest = self.largest_difference?;
@@ -79,15 +79,15 @@ fn of_months(count: f64, unit: &str) -> Option<String> {
 /// The first items that are not equal.
 #[derive(Clone, Debug, Serialize)]
 pub struct First {
-    /// Where they are, one position for each dimension.
+    /// The position of the items in each dimension.
     pub index: Vec<u64>,
-    /// Both of them.
+    /// Both items.
     #[serde(skip)]
     pub values: [Item; 2],
 }
 
 impl First {
-    /// Both for people, with as many digits as tell them apart.
+    /// Both items for people, with enough digits to tell them apart.
     #[must_use]
     pub fn texts(&self) -> [String; 2] {
         let texts = self.values.each_ref().map(|it| item::text(&it.dtype, &it.bytes));
@@ -105,7 +105,7 @@ impl First {
     }
 }
 
-/// A comparison under way.
+/// A comparison in progress.
 #[derive(Debug)]
 pub struct Comparison {
     pair: Pair,
@@ -115,7 +115,7 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// For items of these types, of which the first sequence is an array of this shape.
+    /// A comparison of items of these types; `shape` is that of the first array.
     #[must_use]
     pub fn new(pair: Pair, tolerance: Tolerance, shape: &[u64]) -> Self {
         Self { pair, tolerance, shape: shape.to_vec(), found: Differences::default() }
@@ -159,7 +159,7 @@ impl Comparison {
         self.found
     }
 
-    /// Compares as many items of both types.
+    /// Compares the same number of items of both types.
     fn compare_items(&mut self, x: &[u8], y: &[u8]) {
         let sizes = self.pair.sizes();
         let is_one_type = self.pair.is_of_one_type();
@@ -189,8 +189,8 @@ impl Comparison {
     }
 }
 
-/// Compares the items of two arrays in C order, within the memory of `budget`; `None` for types
-/// whose items are never equal. Shapes are for the caller to compare.
+/// Compares the items of two arrays in C order, within the memory of `budget`. `None` for types
+/// whose items are never equal. The caller compares the shapes.
 ///
 /// # Errors
 ///
@@ -227,7 +227,7 @@ pub fn of_arrays(
     Ok(Some(work.finish()))
 }
 
-/// Fills `buffer` as far as the stream goes.
+/// Fills `buffer` up to its end, or that of the stream.
 fn read_full(from: &mut dyn Read, buffer: &mut [u8]) -> Result<usize> {
     let mut len = 0;
     while len < buffer.len() {
@@ -239,13 +239,13 @@ fn read_full(from: &mut dyn Read, buffer: &mut [u8]) -> Result<usize> {
     Ok(len)
 }
 
-/// Items until the end; a part of one counts as one.
+/// Counts items to the end; a cut item counts as one.
 fn count_rest(from: &mut dyn Read, itemsize: usize) -> Result<u64> {
     let nbytes = std::io::copy(from, &mut std::io::sink()).map_err(Error::io(Doing::Read))?;
     Ok(nbytes.div_ceil(itemsize as u64))
 }
 
-/// The position of the `n`-th item in C order.
+/// The position of item `n` (C order) in each dimension.
 fn index(shape: &[u64], n: u64) -> Vec<u64> {
     let mut rest = n;
     let mut index: Vec<u64> = shape

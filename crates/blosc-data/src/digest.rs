@@ -1,4 +1,4 @@
-//! Whether bytes are the same, where they cannot be compared side by side.
+//! Compares bytes that cannot be read side by side.
 
 use core::hash::Hasher as _;
 use std::{
@@ -6,7 +6,8 @@ use std::{
     io::{self, Write},
 };
 
-/// Length and hash of bytes, however they are cut. It tells accidents apart, not attacks.
+/// Length and hash of bytes, independent of their division into pieces. It finds accidents, not
+/// attacks.
 #[derive(Clone, Debug, Default)]
 pub struct Digest {
     hasher: DefaultHasher,

@@ -1,4 +1,4 @@
-//! Errors between a name and its data.
+//! Errors of opening and reading data.
 
 use std::{
     io,
@@ -11,22 +11,22 @@ use blosc_dtype::npy::NpyError;
 use crate::format::Format;
 pub use crate::refusal::{BcolzLack, CsvError, Refusal};
 
-/// Why something could not be opened or read.
+/// The reason why data could not be opened or read.
 ///
-/// Errors of the formats keep their coordinates (chunk, block, byte) and their causes.
+/// Errors of the formats keep their coordinates (chunk, block, byte) and causes.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The system refuses.
+    /// An error of the system.
     #[error("{doing}: {source}")]
     Io {
-        /// The operation that it refused.
+        /// The operation that failed.
         doing: Doing,
-        /// Its error, which names the file where one was to be opened.
+        /// The error of the system; if opening failed, it names the file.
         source: io::Error,
     },
-    /// An opener of another format refuses. The kind [`Unsupported`](io::ErrorKind::Unsupported)
-    /// stands for what it does not know, [`InvalidData`](io::ErrorKind::InvalidData) for damage.
+    /// An error of an opener. The kind [`Unsupported`](io::ErrorKind::Unsupported) stands for
+    /// unknown data, [`InvalidData`](io::ErrorKind::InvalidData) for damage.
     #[error("{0}")]
     Opener(io::Error),
     /// A frame, or an array in one.
@@ -52,13 +52,13 @@ pub enum Error {
         /// The fault of the chunk.
         source: blosc_chunk::Error,
     },
-    /// The content is of no format of the family.
+    /// The content has no format of the Blosc family.
     #[error("not of the Blosc family: {0}")]
     NotOurs(Format),
-    /// The content is data of a format that none of the openers reads.
+    /// The content has a format that none of the openers reads.
     #[error("{0}, which none of the openers reads")]
     NoOpener(Format),
-    /// A file has other bytes than the items of its array need.
+    /// The file has more or fewer bytes than the items of its array.
     #[error("the array has {expected} bytes, the file has {found} for it")]
     ArrayLen {
         /// Bytes of the items.
@@ -74,7 +74,7 @@ pub enum Error {
         /// Bytes that it may have.
         limit: u64,
     },
-    /// More comes out of an input than its limit allows.
+    /// The data of an input exceed its limit.
     #[error("{nbytes} bytes come out, the limit is {limit}")]
     MaxOutput {
         /// Bytes of data.
@@ -82,32 +82,32 @@ pub enum Error {
         /// Bytes that may come out.
         limit: u64,
     },
-    /// More comes out of so little than its limit allows.
+    /// The data exceed the allowed multiple of the stored bytes.
     #[error("{nbytes} bytes come out of {from}, the limit is {limit} times as many")]
     MaxRatio {
         /// Bytes of data.
         nbytes: u64,
-        /// Bytes that they come out of.
+        /// Stored bytes.
         from: u64,
         /// Most bytes of data for each byte.
         limit: u64,
     },
-    /// The system has not as much memory as the data claim to need.
+    /// The system has less memory than the data claim to need.
     #[error("{needed} bytes of memory are needed, which the system does not have")]
     OutOfMemory {
         /// Bytes that the data claim.
         needed: u64,
     },
-    /// Groups within groups, deeper than anybody nests them: one may hold itself.
+    /// Groups are nested deeper than in real data: one may hold itself.
     #[error("groups within groups, deeper than {max}")]
     Depth {
-        /// The deepest that is looked at.
+        /// The greatest depth that is read.
         max: usize,
     },
-    /// A name of what is no ordinary file and no folder: a pipe, a device, a socket.
+    /// The name leads to neither a file nor a folder: a pipe, a device, a socket.
     #[error("neither a file nor a folder")]
     NoFile,
-    /// The data are something else than the caller wants.
+    /// The data are of another kind than the caller wants.
     #[error("{name} is {found}, not {wanted}")]
     Kind {
         /// The name of the data.
@@ -117,13 +117,13 @@ pub enum Error {
         /// The wanted kind.
         wanted: &'static str,
     },
-    /// A group or a table without this member or column.
+    /// A group or a table lacks the member or column.
     #[error("no member {name:?}")]
     NoMember {
         /// The name of the wanted member.
         name: String,
     },
-    /// A member of a group that is damaged.
+    /// A member of a group is damaged.
     #[error("{name}")]
     Member {
         /// Its name.
@@ -131,13 +131,13 @@ pub enum Error {
         /// Its fault.
         source: Box<Self>,
     },
-    /// A column whose values have no type of fixed width.
+    /// The values of a column have no type of fixed width.
     #[error("{0} has no NumPy type")]
     NoNumpyType(String),
-    /// A column of a type that no column of a table has.
+    /// No column of a table can have the type.
     #[error("column {0}: no column of a table has such a type")]
     NoColumnKind(String),
-    /// A value that no cell of a table can hold.
+    /// No cell of a table can hold the value.
     #[error("column `{column}`: {fault}")]
     Cell {
         /// The name of the column.
@@ -145,27 +145,27 @@ pub enum Error {
         /// The fault of the value.
         fault: CellFault,
     },
-    /// A frame that was compressed anew, and does not come back equal.
+    /// A recompressed frame reads back differently.
     #[error("{name}: reading back gave other data")]
     ReadBack {
         /// Its key.
         name: String,
     },
-    /// Nothing of something damaged can be read.
+    /// Nothing of a damaged object can be read.
     #[error("no sound chunk and no header were found")]
     NothingRescued,
-    /// Nothing could be saved of something damaged of which the system refused to read a part.
+    /// Nothing was saved, and the system refused to read a part.
     #[error("{0}")]
     Unread(String),
-    /// No such fill fits the items of a damaged chunk.
+    /// The fill does not fit the items of a damaged chunk.
     #[error("the fill does not fit items of {typesize} bytes")]
     Fill {
         /// Bytes of an item.
         typesize: usize,
-        /// Whether the fill is NaN, which items of this size are never.
+        /// Whether the fill is NaN, which items of this size cannot be.
         is_nan: bool,
     },
-    /// An argument that does not fit the data.
+    /// An argument does not fit the data.
     #[error(transparent)]
     Param(#[from] Param),
     /// Comma-separated values.
@@ -174,14 +174,14 @@ pub enum Error {
     /// The system refuses to write a file.
     #[error("{}: {doing}: {source}", path.display())]
     Write {
-        /// The operation that it refused.
+        /// The operation that failed.
         doing: Doing,
         /// The file.
         path: PathBuf,
         /// Its error.
         source: io::Error,
     },
-    /// Data that cannot be converted like this.
+    /// The data cannot be converted as requested.
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// An invariant of this crate is broken: please report it.
@@ -189,7 +189,7 @@ pub enum Error {
     Internal(&'static str),
 }
 
-/// Why a cell of a table cannot hold a value.
+/// The reason why a cell of a table cannot hold a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CellFault {
@@ -199,16 +199,16 @@ pub enum CellFault {
     /// An integer of more than 64 bits.
     #[error("an integer of more than 64 bits")]
     IntegerTooLarge,
-    /// An object of Python that is no plain data.
+    /// A Python object other than plain data.
     #[error("an object that is no plain data")]
     NoPlainData,
 }
 
-/// An argument that does not fit the data.
+/// The argument that does not fit the data.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Param {
-    /// A box with more or fewer dimensions than the array, or one that reaches beyond it.
+    /// A box that reaches beyond the array.
     #[error("dimension {dim}: {start}..{end} is no part of {len} items")]
     Bounds {
         /// The dimension, from 0.
@@ -217,10 +217,10 @@ pub enum Param {
         start: u64,
         /// The item after the last.
         end: u64,
-        /// Items that there are.
+        /// Items of the dimension.
         len: u64,
     },
-    /// A box or a selection with another number of dimensions.
+    /// The argument has another number of dimensions.
     #[error("{given} dimensions, the array has {ndim}")]
     Dimensions {
         /// Dimensions of the argument.
@@ -228,7 +228,7 @@ pub enum Param {
         /// Dimensions of the array.
         ndim: usize,
     },
-    /// A buffer of another length than the data that go into it.
+    /// The length of a buffer differs from that of the data.
     #[error("a buffer of {len} bytes for {expected}")]
     BufferLen {
         /// Length of the buffer (bytes).
@@ -236,28 +236,28 @@ pub enum Param {
         /// Bytes of data.
         expected: u64,
     },
-    /// Rows or bytes after the end.
+    /// The range of rows or bytes ends after the data.
     #[error("{start}..{end} is no part of {len}")]
     Range {
         /// First row or byte.
         start: u64,
-        /// The one after the last.
+        /// The row or byte after the last.
         end: u64,
-        /// How many there are.
+        /// The number of rows or bytes.
         len: u64,
     },
-    /// A column number that no column has.
+    /// No column has the number.
     #[error("no column {0}")]
     Column(usize),
-    /// A chunk number that no chunk has.
+    /// No chunk has the number.
     #[error("no chunk {nchunk}, there are {nchunks}")]
     ChunkNumber {
         /// The number.
         nchunk: u64,
-        /// How many there are.
+        /// The number of chunks.
         nchunks: u64,
     },
-    /// A part of something that has no such parts.
+    /// The data have no parts of this kind.
     #[error("{0}")]
     Part(&'static str),
 }
@@ -266,7 +266,7 @@ pub enum Param {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Doing {
-    /// Opening a file, or looking at it.
+    /// Opening a file, or reading its metadata.
     #[error("opening")]
     Open,
     /// Reading its bytes.
@@ -281,7 +281,7 @@ pub enum Doing {
     /// Removing it.
     #[error("removing")]
     Remove,
-    /// Keeping data in a temporary file.
+    /// Copying data to a temporary file.
     #[error("keeping the input in a temporary file in {}", std::env::temp_dir().display())]
     Spool,
 }
@@ -289,7 +289,8 @@ pub enum Doing {
 /// Result of this crate.
 pub type Result<T, E = Error> = core::result::Result<T, E>;
 
-/// An error and its causes in a line; a transparent error prints its cause once.
+/// An error and its causes in a line. A transparent error prints the words of its cause, which come
+/// once.
 #[must_use]
 pub fn chain(error: &dyn core::error::Error) -> String {
     let (mut line, mut cause) = (error.to_string(), error.source());
@@ -309,13 +310,13 @@ impl Error {
         move |source| Self::Io { doing, source }
     }
 
-    /// The error of the system where the file at `path` was to be opened.
+    /// The error of the system for opening the file at `path`.
     pub(crate) fn open(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let name = blosc_io::OfFile::naming(path);
         move |error| Self::Io { doing: Doing::Open, source: name(error) }
     }
 
-    /// The error of a member of a group, which names it already or gets its name.
+    /// The error of a member of a group, with the member's name unless it is there.
     pub(crate) fn of_member(self, name: &str) -> Self {
         let text = self.to_string();
         let rest = text.strip_prefix(name).filter(|_| !name.is_empty());
@@ -325,18 +326,18 @@ impl Error {
         }
     }
 
-    /// The error of a system call while `doing` something with the file at `path`, an output.
+    /// The error of a system call while `doing` something with the output at `path`.
     pub(crate) fn io_at(doing: Doing, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Write { doing, path, source }
     }
 
-    /// A value of a column that no cell can hold.
+    /// The error of a value that no cell can hold.
     pub(crate) fn cell(column: &str, fault: CellFault) -> Self {
         Self::Cell { column: column.to_owned(), fault }
     }
 
-    /// The error of an opener: only what it neither knows nor finds damaged is the system's.
+    /// The error of an opener. Unknown and damaged data are not errors of the system.
     pub fn of_opener(source: io::Error) -> Self {
         match source.kind() {
             io::ErrorKind::Unsupported | io::ErrorKind::InvalidData => Self::Opener(source),
@@ -363,7 +364,7 @@ impl Error {
             Self::Frame(error) => error.blame(),
             Self::Blp(error) => error.blame(),
             Self::Bcolz(error) => error.blame(),
-            // A store names values that are frames: anything else there is damage of the store.
+            // Names in a store must lead to frames: anything else there is damage of the store.
             Self::Store(error @ b2store::Error::Frame { .. }) => match error.blame() {
                 Blame::NotOurs => Blame::Data,
                 blame => blame,

@@ -1,6 +1,6 @@
 //! The format of a file or folder, by its first bytes and the names in the folder.
 //!
-//! [`SIGNS`] is the only table of magic numbers, marker files and suffixes: a format is one row.
+//! [`SIGNS`] is the only table of magic numbers, marker files and suffixes; each format has a row.
 
 use core::fmt;
 use std::io::{self, ErrorKind};
@@ -32,7 +32,7 @@ pub enum Format {
     Store,
     /// An array of NumPy in a file.
     Npy,
-    /// Comma-separated values, by their name.
+    /// Comma-separated values, by the suffix.
     Csv,
     /// An array of Zarr in a folder.
     ZarrArray,
@@ -59,7 +59,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Whether the formats of this crate read it: all others need an [`Opener`](crate::Opener).
+    /// Whether this crate reads it; other formats need an [`Opener`](crate::Opener).
     #[must_use]
     pub const fn is_ours(self) -> bool {
         matches!(
@@ -75,7 +75,7 @@ impl Format {
         )
     }
 
-    /// Whether it holds arrays or tables, in a format of ours or not.
+    /// Whether it holds arrays or tables, in any format.
     #[must_use]
     pub const fn is_data(self) -> bool {
         self.is_ours()
@@ -90,7 +90,7 @@ impl Format {
             )
     }
 
-    /// Whether it is data that only an [`Opener`](crate::Opener) of another crate reads.
+    /// Whether only an [`Opener`](crate::Opener) of another crate reads it.
     #[must_use]
     pub const fn is_foreign(self) -> bool {
         matches!(self, Self::ZarrArray | Self::ZarrGroup | Self::ZarrZip | Self::Hdf5)
@@ -129,17 +129,17 @@ impl fmt::Display for Format {
     }
 }
 
-/// How a format is told.
+/// The sign of a format.
 enum Sign {
     /// A file begins with these bytes.
     Begins(&'static [u8]),
     /// A folder has one of these files.
     Has(&'static [&'static str]),
-    /// A closer look tells it.
+    /// A closer look decides.
     Looks(fn(&Look<'_>) -> io::Result<bool>),
 }
 
-/// The formats in the order in which they are looked for: the first that fits is it.
+/// The formats in the order of the search; the first sign that fits decides.
 const SIGNS: &[(Format, Sign)] = &[
     (Format::Store, Sign::Has(&[b2store::EMBED_FILE])),
     (Format::SparseFrame, Sign::Has(&[b2frame::INDEX_FILE])),
@@ -166,14 +166,13 @@ const SIGNS: &[(Format, Sign)] = &[
     (Format::Chunk, Sign::Looks(|look| Ok(look.chunk().is_some()))),
 ];
 
-/// The files that Zarr keeps its metadata in.
+/// The metadata files of Zarr.
 const ZARR_FILES: [&str; 3] = [".zgroup", ".zarray", "zarr.json"];
 
-/// Bytes at the start of a file that decide.
+/// Bytes at the start of a file that the search reads.
 pub const HEAD_LEN: usize = PROBE_LEN;
 
-/// The format of a source; `name` is its name, of which only the suffix counts, and only where the
-/// content leaves a choice.
+/// The format of a source. The suffix of `name` decides only where the content leaves a choice.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -207,7 +206,7 @@ pub fn recognise(source: &Source, name: &str) -> io::Result<Format> {
     })
 }
 
-/// The first bytes of a file and its kind, for people: ` (starts with 89 50 4e 47: a PNG image)`.
+/// The first bytes of a file and its kind, for messages: ` (starts with 89 50 4e 47: a PNG image)`.
 #[must_use]
 pub fn starts_with(start: &[u8]) -> String {
     let hex: Vec<String> = start.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
@@ -218,7 +217,7 @@ pub fn starts_with(start: &[u8]) -> String {
     }
 }
 
-/// The program that opens a file of another kind which begins like this, in a sentence.
+/// The program that opens a file with these first bytes, in words.
 #[must_use]
 pub fn opened_by(start: &[u8]) -> Option<&'static str> {
     const PROGRAMS: &[(&str, &str)] = &[
@@ -240,7 +239,7 @@ pub fn opened_by(start: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// The seen part of a source.
+/// The part of a source that the search has read.
 struct Look<'a> {
     file: Option<&'a Arc<dyn ReadAt>>,
     tree: Option<&'a Arc<dyn Tree>>,
@@ -277,15 +276,15 @@ impl<'a> Look<'a> {
         self.tree.is_none() && end.is_some_and(|end| end.eq_ignore_ascii_case(suffix))
     }
 
-    /// Whether a folder has this file. A folder of a million chunks is not listed for that. A link
-    /// that leads out is there: opening tells the fault. A system that does not tell,
-    /// as of a folder that nobody may search, is an error.
+    /// Whether a folder has this file, without listing a folder of a million chunks. A link that
+    /// leads out counts, since opening it reports the fault. A folder that the system does not
+    /// search is an error.
     fn has(&self, path: &str) -> io::Result<bool> {
         let Some(tree) = self.tree else { return Ok(false) };
         match tree.len_of(path) {
             Ok(_) => Ok(true),
             Err(error) if is_missing(&error) => Ok(false),
-            // A folder of that name is no such file.
+            // A folder of that name does not count.
             Err(error) if is_no_file(&error) => Ok(tree.list(path).is_err()),
             Err(error) => Err(error),
         }
@@ -300,48 +299,48 @@ impl<'a> Look<'a> {
         Ok(false)
     }
 
-    /// The header of the chunk that the file is. Chunks have no magic: they differ from other files
-    /// in that the length in the header is exactly the length of the file.
+    /// The header, if the file is a chunk. Chunks have no magic: the length in the header must be
+    /// exactly that of the file.
     fn chunk(&self) -> Option<ChunkHeader> {
         crate::formats::chunk::recognise(&self.head, self.len)
     }
 
-    /// Whether the file is a zip archive whose first member, in any folder, has such a name.
+    /// Whether the file is a zip archive whose first member, in any folder, has a matching name.
     fn begins_with(&self, is_such: impl Fn(&str) -> bool) -> io::Result<bool> {
         let Some(file) = self.file.filter(|_| self.kind() == Kind::Zip) else { return Ok(false) };
         let first = b2store::first_member(&**file)?;
         Ok(first.is_some_and(|first| is_such(first.rsplit('/').next().unwrap_or_default())))
     }
 
-    /// Whether the first member of the archive is called like a value of a store, or its marker.
+    /// Whether the first member of the archive is named like a value of a store, or its marker.
     fn begins_like_store(&self) -> io::Result<bool> {
         let ends = [".b2nd", ".b2f", ".b2b", b2store::EMBED_FILE];
         self.begins_with(|name| ends.iter().any(|it| name.ends_with(it)))
     }
 }
 
-/// Whether an error says that something else than a file is there.
+/// Whether an error says that the path is not a file.
 fn is_no_file(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::IsADirectory)
 }
 
-/// Whether a folder is a store that has lost its marker: a table, or one that is called so.
+/// Whether a folder is a store that has lost its marker: a table, or a folder named like a store.
 fn is_cut_store(look: &Look<'_>) -> io::Result<bool> {
     let is_called = Path::new(look.name).extension().is_some_and(|end| end == "b2d");
     Ok(look.tree.is_some()
         && (is_called || look.has("_meta.b2f")? && look.has("_valid_rows.b2nd")?))
 }
 
-/// Whether a file is to be opened as a store: an archive with the member of one, or a file that is
-/// called like an archive or an embed store and is nothing else that is known. An archive may begin
-/// with other bytes than archives do, and a damaged one with any.
+/// Whether a file must be opened as a store: an archive with the member of a store, or a file with
+/// a store's name and no other known format. An archive may begin with other bytes, and a damaged
+/// one with any bytes.
 fn is_store_file(look: &Look<'_>) -> io::Result<bool> {
     let Some(file) = look.file else { return Ok(false) };
     let is_called = look.has_suffix("b2z") || look.has_suffix("b2e");
     let marker = || b2store::has_marker(Arc::clone(file));
     Ok(match look.kind() {
-        // One that is sound and has no marker may have lost it. To look for the marker takes a
-        // read for each member.
+        // A sound archive without a marker may have lost it. Looking for the marker costs a read
+        // for each member.
         Kind::Zip => is_called && look.begins_like_store()? || marker()?.unwrap_or(is_called),
         Kind::Frame => is_called && marker()? != Some(false),
         Kind::Chunk | Kind::Unknown => is_called && look.chunk().is_none(),
@@ -350,7 +349,7 @@ fn is_store_file(look: &Look<'_>) -> io::Result<bool> {
     })
 }
 
-/// Whether a folder is what a crash left of a data set of bcolz: its attributes, and data or a
+/// Whether a folder is the rest of a bcolz data set after a crash: its attributes, with data or a
 /// column beside them.
 fn is_cut_bcolz(look: &Look<'_>) -> io::Result<bool> {
     let Some(tree) = look.tree else { return Ok(false) };
@@ -365,7 +364,7 @@ fn is_cut_bcolz(look: &Look<'_>) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Most bytes of `zarr.json` that are looked at.
+/// Most bytes of `zarr.json` that are read.
 const MAX_METADATA_NBYTES: u64 = 64 << 20;
 
 fn is_zarr3_array(look: &Look<'_>) -> io::Result<bool> {

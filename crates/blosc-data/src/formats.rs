@@ -1,4 +1,4 @@
-//! The formats of the family behind the traits of this crate.
+//! The formats of the family, with the traits of this crate.
 
 mod bcolz;
 pub mod blp;

@@ -8,7 +8,7 @@ use crate::dataset::Dataset;
 use crate::error::Result;
 use crate::verify::{Report, Verifier};
 
-/// The kind of a member of a group, as far as it is known without opening the member.
+/// The kind of a member of a group, known without opening the member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MemberKind {
@@ -16,7 +16,7 @@ pub enum MemberKind {
     Group,
     /// A table.
     Table,
-    /// A value: opening it tells which.
+    /// A value, whose kind is known after opening.
     Value,
 }
 
@@ -43,21 +43,21 @@ pub trait Group: Debug + Send + Sync {
     /// The name of the format: `b2z`, `b2d`, `b2e`, `zarr2`, `hdf5`, `folder`.
     fn format(&self) -> &'static str;
 
-    /// All members, those of groups within included, sorted by bytes.
+    /// All members, those of inner groups included, sorted by bytes.
     ///
     /// # Errors
     ///
     /// Errors of listing.
     fn members(&self) -> Result<Vec<Member>>;
 
-    /// Opens a member. Only that member is read.
+    /// Opens a member, and reads no other one.
     ///
     /// # Errors
     ///
     /// [`Error::NoMember`](crate::Error::NoMember); a member that cannot be opened.
     fn open(&self, name: &str) -> Result<Dataset>;
 
-    /// The attributes of the group, as far as JSON can say them.
+    /// The attributes of the group, as far as JSON can hold them.
     ///
     /// # Errors
     ///
@@ -66,17 +66,17 @@ pub trait Group: Debug + Send + Sync {
         Ok(Map::new())
     }
 
-    /// The members and attributes that could not be read, in words that messages list.
+    /// The members and attributes that could not be read, in words for a list.
     fn lost(&self) -> Vec<String> {
         vec![]
     }
 
-    /// Looks for damage of the group and of all in it; see [`verify`](crate::verify::verify).
+    /// Verifies the group and all of its members; see [`verify`](crate::verify::verify).
     ///
     /// # Errors
     ///
-    /// Only where the system refuses to read at all, or the guard of `verifier` refuses; damage is
-    /// in the report.
+    /// When the system refuses to read at all, or the guard of `verifier` refuses. Damage is in the
+    /// report instead.
     fn verify(&self, verifier: &mut Verifier<'_>) -> Result<Report> {
         verifier.members(self)
     }

@@ -17,7 +17,7 @@ use crate::error::Result;
 /// Metalayers that describe the array itself.
 pub(crate) const ARRAY_LAYERS: [&str; 2] = [NdMeta::NAME, NdMeta::OLD_NAME];
 
-/// A type as documents write it: `<f8`, where bcolz writes `float64`.
+/// A type in the spelling of documents: `<f8`, also for `float64` of bcolz.
 #[must_use]
 pub fn dtype_text(dtype: &Dtype) -> String {
     match dtype.scalar() {
@@ -29,7 +29,7 @@ pub fn dtype_text(dtype: &Dtype) -> String {
 /// Characters of a value in a line for people.
 const MAX_SHOWN_CHARS: usize = 400;
 
-/// A value as text for people: of a long one the beginning, and how long it is.
+/// A value as text for people; a long one is cut, with its length.
 #[must_use]
 pub fn shortened(value: &Value) -> String {
     let text = value.to_string();
@@ -39,8 +39,8 @@ pub fn shortened(value: &Value) -> String {
     }
 }
 
-/// The metalayers and vlmetalayers of a frame, without those that describe an array. A fixed
-/// metalayer hides a variable one of its name.
+/// The metalayers and vlmetalayers of a frame, without those that describe an array. A metalayer
+/// hides a vlmetalayer of the same name.
 ///
 /// # Errors
 ///

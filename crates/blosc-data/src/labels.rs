@@ -1,4 +1,4 @@
-//! Names of values and dimensions, from metadata and attributes.
+//! Names of values and dimensions from metadata and attributes.
 
 use serde_json::Value;
 
@@ -13,8 +13,8 @@ pub struct Labels {
     pub dims: Vec<String>,
 }
 
-/// Keys of units, names and dimensions, in the order in which they are looked for: those of the
-/// CF conventions, of xarray and of Zarr.
+/// Keys of units, names and dimensions in the order of the search: those of the CF conventions, of
+/// xarray and of Zarr.
 const UNITS: [&str; 2] = ["units", "unit"];
 const NAMES: [&str; 4] = ["long_name", "standard_name", "name", "title"];
 const DIMS: [&str; 4] = ["dims", "dimensions", "dimension_names", "_array_dimensions"];
@@ -23,7 +23,7 @@ const DIMS: [&str; 4] = ["dims", "dimensions", "dimension_names", "_array_dimens
 const MAX_LETTERS: usize = 120;
 
 impl Labels {
-    /// As metadata say it, or objects in them.
+    /// The labels in metadata, or in objects within them.
     #[must_use]
     pub fn new(metadata: Vec<(String, Value)>) -> Self {
         let mut flat: Vec<(String, Value)> = vec![];

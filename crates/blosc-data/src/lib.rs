@@ -1,5 +1,5 @@
-//! One door to the files of the Blosc family: opens an array, a table, a store, a frame or a chunk
-//! of any format, and gives all of them the same interface.
+//! One entry point to the files of the Blosc family: it opens an array, a table, a store, a frame
+//! or a chunk of any format, all behind the same interface.
 //!
 //! ```text
 //!   name, bytes, ReadAt, Tree --> open --> Dataset { name, format, data }
@@ -21,9 +21,9 @@
 //! | comma-separated values | a table |
 //! | Parquet (feature `parquet`) | a table |
 //!
-//! Formats of others come in through [`Opener`]s: they give the same traits.
+//! [`Opener`]s add other formats, with the same traits.
 //!
-//! Functions over these traits return reports that `serde` writes, and never print:
+//! Functions over these traits return reports that `serde` can write, and print nothing:
 //!
 //! | module | report |
 //! |---|---|
@@ -52,10 +52,10 @@
 //!
 //! # Limits
 //!
-//! Files of strangers: the formats compare every number with the bytes that are there before
-//! anything is allocated; references and recipes are shown, never followed. Memory of reads over
-//! many chunks keeps to [`OpenOptions::budget`]. Everything but [`open`] works without a file
-//! system: on bytes in memory, or on any [`ReadAt`](blosc_io::ReadAt).
+//! For hostile files, the formats compare every number with the existing bytes before they
+//! allocate. References and recipes are shown, never followed. Reads over many chunks keep to the
+//! memory of [`OpenOptions::budget`]. Everything but [`open`] works without a file system: on bytes
+//! in memory, or on any [`ReadAt`](blosc_io::ReadAt).
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]

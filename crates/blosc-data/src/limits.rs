@@ -1,4 +1,4 @@
-//! Guards against a little input that becomes a lot.
+//! Limits for the output of small inputs.
 
 use b2frame::SChunk;
 
@@ -6,8 +6,7 @@ use crate::content::Object;
 use crate::error::{Error, Result};
 use crate::formats::frame::stored_nbytes;
 
-/// How much may come out of one input. Without a limit, no more than any data that are not made to
-/// do harm.
+/// The limits for the output of one input. By default they stop only data that are made to do harm.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OutputLimits {
     /// Most bytes of data.
@@ -17,7 +16,7 @@ pub struct OutputLimits {
 }
 
 impl OutputLimits {
-    /// The most bytes of data that may come out of `stored` bytes.
+    /// The most bytes of data from `stored` bytes.
     #[must_use]
     pub fn allowance(self, stored: u64) -> u64 {
         let of_ratio = |ratio: u64| stored.saturating_mul(ratio);
@@ -32,43 +31,43 @@ impl OutputLimits {
     }
 }
 
-/// Guards one input: what is decoded of it is admitted first.
+/// The guard of one input; it must admit data before they are decoded.
 #[derive(Clone, Debug)]
 pub struct Guard {
     limits: OutputLimits,
-    /// Bytes from which on the ratio counts without a limit.
+    /// Bytes that the ratio does not limit.
     free: u64,
     nbytes: u64,
     stored: u64,
 }
 
-/// Bytes that any input may give.
+/// Bytes that any input may give by default.
 const FREE_NBYTES: u64 = 16 << 30;
 
-/// How many times its size an input may give without a limit, once that is a lot.
+/// The largest ratio by default, for data beyond that.
 const MAX_UNASKED_RATIO: u64 = 10_000;
 
 impl Guard {
-    /// A guard for one input whose content is decoded: written, or only read, which takes as long.
+    /// A guard for one input whose whole content is decoded.
     pub fn new(limits: impl Into<OutputLimits>) -> Self {
         Self { limits: limits.into(), free: FREE_NBYTES, nbytes: 0, stored: 0 }
     }
 
-    /// A guard for one input of which only the limits that are given limit what is read.
+    /// A guard for an input that is only read in part: only explicit limits count.
     pub fn for_looking(limits: impl Into<OutputLimits>) -> Self {
         Self { free: u64::MAX, ..Self::new(limits) }
     }
 
-    /// Adds an object, before anything of it is decoded.
+    /// Admits an object, before any of it is decoded.
     ///
     /// # Errors
     ///
-    /// [`Error::MaxOutput`] and [`Error::MaxRatio`], when the objects so far are too much.
+    /// [`Error::MaxOutput`] and [`Error::MaxRatio`], when the objects so far exceed a limit.
     pub fn admit(&mut self, object: &Object) -> Result<()> {
         self.admit_bytes(object.nbytes(), object.stored())
     }
 
-    /// Adds a frame that is verified: without a limit, only what has to be decoded for it counts.
+    /// Admits a frame for verification. By default only data that must be decoded count.
     ///
     /// # Errors
     ///
@@ -79,7 +78,7 @@ impl Guard {
         self.admit_bytes(nbytes, stored_nbytes(schunk))
     }
 
-    /// Adds `nbytes` bytes of data that are decoded from `stored` bytes.
+    /// Admits `nbytes` bytes of data that are decoded from `stored` bytes.
     ///
     /// # Errors
     ///
@@ -109,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_lot_out_of_little_is_refused_unasked() {
+    fn only_extreme_ratios_are_refused_by_default() {
         let admit = |mut guard: Guard, nbytes, stored| guard.admit_bytes(nbytes, stored).is_ok();
         let unasked = OutputLimits::default();
         assert!(admit(Guard::new(unasked), 16 << 30, 100));

@@ -1,4 +1,4 @@
-//! How far numbers are from those that they were, where something may be lost.
+//! The differences between numbers before and after lossy compression.
 
 use blosc_dtype::{Dtype, Kind, numbers::NumberType};
 
@@ -26,7 +26,7 @@ impl Sums {
         self.nitems += 1;
     }
 
-    /// Takes in items that were given and those that came back, of one type.
+    /// Compares items before and after, all of one type.
     pub fn compare(&mut self, dtype: &Dtype, given: &[u8], found: &[u8]) {
         let itemsize = dtype.itemsize().max(1);
         let pairs = given.chunks_exact(itemsize).zip(found.chunks_exact(itemsize));
@@ -39,7 +39,7 @@ impl Sums {
     }
 }
 
-/// How far two numbers are from each other; infinitely far if only one of them is a finite number.
+/// The distance of two numbers; infinite if only one of them is finite.
 fn difference(dtype: &Dtype, given: &[u8], found: &[u8]) -> f64 {
     let word = |bytes: &[u8]| {
         let mut word = [0; 8];

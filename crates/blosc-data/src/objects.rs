@@ -1,4 +1,4 @@
-//! Lists of objects, such as those of Python, in frames and in directories of bcolz.
+//! Lists of objects, such as Python's, in frames and in directories of bcolz.
 
 use core::{fmt::Debug, ops::Range};
 
@@ -14,7 +14,7 @@ use crate::formats::bcolz_note;
 use crate::size::check_range;
 use crate::verify::{self, OnProgress, Report, VerifyOptions};
 
-/// Objects, one after the other. Nothing in them is ever run.
+/// Objects, one after the other. None of them is ever executed.
 pub trait ListOfObjects: Debug + Send + Sync {
     /// The name of the format: `objects`, `batches`, `lists`, `carray`.
     fn format(&self) -> &'static str;
@@ -35,24 +35,24 @@ pub trait ListOfObjects: Debug + Send + Sync {
         Ok(self.len()? == 0)
     }
 
-    /// Some of the objects.
+    /// A range of the objects.
     ///
     /// # Errors
     ///
-    /// [`Param::Range`](crate::error::Param::Range); objects that do not decode, or are no plain
-    /// data.
+    /// [`Param::Range`](crate::error::Param::Range); objects that do not decode, or are more than
+    /// plain data.
     fn get(&self, items: Range<u64>) -> Result<Vec<Value>>;
 
-    /// The frame that holds it, if one does.
+    /// The frame that holds the list, if there is one.
     fn frame(&self) -> Option<&Arc<SChunk>> {
         None
     }
 
-    /// Decodes everything and compares checksums; see [`verify`](crate::verify::verify).
+    /// Decodes all objects and compares checksums; see [`verify`](crate::verify::verify).
     ///
     /// # Errors
     ///
-    /// Only where the system refuses to read at all; damage is in the report.
+    /// When the system refuses to read at all. Damage is in the report instead.
     fn verify(&self, options: &VerifyOptions, progress: OnProgress<'_>) -> Result<Report> {
         let _ = (options, progress);
         let len = self.len()?;
@@ -103,7 +103,7 @@ impl ListOfObjects for FrameObjects {
     }
 }
 
-/// The objects of an array of bcolz: pickles, of which plain data are read.
+/// The objects of a bcolz array: pickles, of which only plain data are read.
 #[derive(Clone, Debug)]
 pub(crate) struct Pickles(pub(crate) CArray);
 

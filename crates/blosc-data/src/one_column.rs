@@ -9,19 +9,19 @@ use serde_json::{Map, Value};
 use crate::error::{Param, Result};
 use crate::table::{Column, RowFilter, Table};
 
-/// One column of a table. Conditions may name the others as well; attributes and sizes are
-/// those of the whole table.
+/// One column of a table. Conditions may name other columns too; attributes and sizes are those of
+/// the whole table.
 #[derive(Debug)]
 pub(crate) struct OneColumn {
     table: Arc<dyn Table>,
-    /// Its number in the table.
+    /// The number of the column in the table.
     place: usize,
     columns: [Column; 1],
 }
 
 impl OneColumn {
-    /// The column with the key `name` below that of the table; slashes of a key may stand for the
-    /// dots of a nested column.
+    /// The column with the key `name` below the key of the table. Slashes may replace the dots of a
+    /// nested column.
     pub(crate) fn open(table: Arc<dyn Table>, name: &str) -> Option<Self> {
         let name = name.trim_start_matches('/');
         let dotted = name.replace('/', ".");
@@ -31,7 +31,7 @@ impl OneColumn {
         Some(Self { table, place, columns })
     }
 
-    /// The numbers that these columns have in the table.
+    /// The table's numbers for these columns.
     fn places(&self, columns: &[usize]) -> Result<Vec<usize>> {
         let place = |column: &usize| match column {
             0 => Ok(self.place),

@@ -1,4 +1,4 @@
-//! The door: names and sources become data.
+//! Opens names and sources as data.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,7 +26,7 @@ use crate::word::{Part, Word};
 /// | `FILE@N` | the frame, chunk or Bloscpack file that starts at byte N |
 /// | `FILE#N` | frame number N, from 0 |
 ///
-/// The format is told by the content. A file that really has such a name is opened as a whole.
+/// The content tells the format. An existing file with the name of a part is opened as a whole.
 ///
 /// ```no_run
 /// use blosc_data::Data;
@@ -42,14 +42,15 @@ use crate::word::{Part, Word};
 ///
 /// # Errors
 ///
-/// [`Error::Io`] where nothing is or can be read; [`Error::NoFile`] for pipes and devices;
-/// [`Error::NotOurs`] and [`Error::NoOpener`] for
-/// other formats; the error of the format for what is damaged.
+/// [`Error::Io`] if the path is missing or cannot be read; [`Error::NoFile`] for pipes and devices;
+/// [`Error::NotOurs`] and [`Error::NoOpener`] for other formats; the error of the format for
+/// damage.
 pub fn open(name: impl AsRef<Path>) -> Result<Dataset> {
     open_with(name, &Openers::default(), &OpenOptions::default())
 }
 
-/// The same with openers of other formats and addresses, which are asked first, once for the name.
+/// The same with openers of other formats and of addresses. They are asked first, once for each
+/// name.
 ///
 /// # Errors
 ///
@@ -61,10 +62,10 @@ pub fn open_with(
 ) -> Result<Dataset> {
     let name = name.as_ref();
     let text = name.to_string_lossy();
-    // An address may name a member, which its store looks for.
+    // An address may name a member; the store at the address looks it up.
     let (place, part) = Word::of_address(&text);
     let mut opened = openers.open(place).map_err(Error::of_opener)?;
-    // A member of a group of another format is for its opener to find.
+    // The opener of another format looks up members of a group itself.
     if part != Part::Whole && !matches!(opened, Some(Opened::Source(_) | Opened::Table(_))) {
         opened = openers.open(&text).map_err(Error::of_opener)?;
     }
@@ -92,7 +93,7 @@ pub fn open_with(
     open_with(inner, openers, options)
 }
 
-/// The file that a key means in a folder which is no store and no table.
+/// The file that a key names in a folder, if the folder is neither a store nor a table.
 fn file_within(source: &Source, word: &Word) -> std::io::Result<Option<PathBuf>> {
     let Part::Member(key) = &word.part else { return Ok(None) };
     let format = recognise(source, &word.path.to_string_lossy())?;
@@ -124,7 +125,7 @@ pub fn open_bytes(bytes: Vec<u8>, name: &str, options: &OpenOptions) -> Result<D
     open_source(Source::File(Arc::new(MemStore::new(bytes))), name, options)
 }
 
-/// Opens what lies in a source; `name` is for messages, and its suffix decides where the content
+/// Opens the content of a source. `name` is for messages; its suffix decides where the content
 /// leaves a choice.
 ///
 /// # Errors
@@ -134,7 +135,7 @@ pub fn open_source(source: Source, name: &str, options: &OpenOptions) -> Result<
     open_part(source, name, &Part::Whole, options)
 }
 
-/// Opens a part of what lies in a source.
+/// Opens a part of the content of a source.
 ///
 /// # Errors
 ///
@@ -184,7 +185,7 @@ fn whole(source: Source, name: &str, options: &OpenOptions) -> Result<Dataset> {
     Ok(Dataset::new(name.to_owned(), format, data))
 }
 
-/// Opens what starts at a byte of a file: a frame, a Bloscpack file, or else a chunk.
+/// Opens the object at a byte of a file: a frame, a Bloscpack file, or else a chunk.
 fn at_byte(source: Source, name: &str, at: u64, options: &OpenOptions) -> Result<Dataset> {
     let Source::File(file) = source else {
         return Err(Param::Part("a folder has no bytes of its own").into());

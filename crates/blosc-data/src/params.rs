@@ -1,4 +1,4 @@
-//! How data are opened and read.
+//! Options for opening and reading data.
 
 use b2frame::{Budget, Mismatch};
 use blosc_chunk::DParams;
@@ -7,25 +7,25 @@ use blosc_dtype::Dtype;
 use crate::formats::csv::COMMA;
 
 blosc_chunk::setters! {
-/// How data are opened and read.
+/// Options for opening and reading data.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct OpenOptions {
-    /// How chunks are decoded: limits, codecs and filters.
+    /// Parameters for decoding chunks: limits, codecs and filters.
     pub dparams: DParams,
-    /// How a read ends where bytes do not match their checksum. Default: it fails.
+    /// The result of a read whose bytes do not match their checksum. Default: an error.
     pub mismatch: Mismatch,
-    /// Threads and memory of reads that go over many chunks.
+    /// Threads and memory for reads over many chunks.
     pub budget: Budget,
     /// The byte between the values of a line of text; `None` is a comma.
     pub delimiter: Option<u8>,
-    /// The type of the lines of text; `None` is found by reading them.
+    /// The type of the lines of text; `None` to guess it.
     pub dtype: Option<Dtype>,
 }
 }
 
 impl From<DParams> for OpenOptions {
-    /// Mismatches are errors.
+    /// Options under which mismatches are errors.
     fn from(dparams: DParams) -> Self {
         Self { dparams, ..Self::default() }
     }
@@ -38,27 +38,27 @@ impl OpenOptions {
         self.delimiter.unwrap_or(COMMA)
     }
 
-    /// For frames.
+    /// The options for frames.
     #[must_use]
     pub fn frame(&self) -> b2frame::OpenOptions {
         let Self { dparams, mismatch, .. } = self.clone();
         b2frame::OpenOptions::default().dparams(dparams).mismatch(mismatch)
     }
 
-    /// For stores.
+    /// The options for stores.
     #[must_use]
     pub fn store(&self) -> b2store::OpenOptions {
         b2store::OpenOptions::default().frame(self.frame()).budget(self.budget.clone())
     }
 
-    /// For the directories of bcolz.
+    /// The options for directories of bcolz.
     #[must_use]
     pub fn bcolz(&self) -> bcolz_store::OpenOptions {
         let Self { dparams, mismatch, budget, .. } = self.clone();
         bcolz_store::OpenOptions::default().dparams(dparams).mismatch(mismatch).budget(budget)
     }
 
-    /// For Bloscpack files.
+    /// The options for Bloscpack files.
     #[must_use]
     pub fn blp(&self) -> bloscpack::ReadOptions {
         let Self { dparams, mismatch, .. } = self.clone();

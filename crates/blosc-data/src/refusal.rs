@@ -1,44 +1,44 @@
-//! Why text is no table, and why data cannot become what was requested.
+//! Reasons why text is no table, and why data cannot be converted as requested.
 
 use blosc_dtype::expr::{ExprError, spelled};
 
 use crate::error::Error;
 
-/// Why comma-separated values cannot be read.
+/// The reason why comma-separated values cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CsvError {
-    /// A line that the parser refuses. Its text says all, so that it is no cause of its own.
+    /// The parser refuses a line. The text holds its whole error, so the chain has no cause.
     #[error("{}", csv_text(.0))]
     Csv(csv::Error),
-    /// A quotation mark that nothing closes.
+    /// A quotation mark is not closed.
     #[error("line {line}: a quotation mark is not closed before the end of the file")]
     OpenQuote {
         /// The line, from 1.
         line: u64,
     },
-    /// A file without a line.
+    /// The file has no lines.
     #[error("there is no first line with the names of the columns")]
     NoNames,
-    /// A name that is no text.
+    /// A name is not UTF-8.
     #[error("the name of column {column} (from 0) is no UTF-8")]
     NameText {
         /// The number of the column.
         column: usize,
     },
-    /// Two columns of one name.
+    /// Two columns have the same name.
     #[error("two columns have the name {name:?}")]
     Twice {
         /// The name.
         name: String,
     },
-    /// A field without a column.
+    /// A field has no column.
     #[error("there is no column {name:?}")]
     NoColumn {
         /// The name of the field.
         name: String,
     },
-    /// A value that is none of its type.
+    /// A value does not fit the type of its column.
     #[error("line {line}, column {column:?}: {text:?} is no {dtype}")]
     Value {
         /// The line, from 1.
@@ -50,7 +50,7 @@ pub enum CsvError {
         /// The type of the column.
         dtype: String,
     },
-    /// A value that is no text at all.
+    /// A value is not UTF-8.
     #[error("line {line}, column {column:?}: a value is no UTF-8")]
     NotText {
         /// The line, from 1.
@@ -58,7 +58,7 @@ pub enum CsvError {
         /// The name of the column.
         column: String,
     },
-    /// The same of a value that stands in no file.
+    /// The same for a value outside of a file.
     #[error("column {column:?}: {text:?} is no {dtype}")]
     Cell {
         /// The name of the column.
@@ -68,13 +68,13 @@ pub enum CsvError {
         /// The type of the column.
         dtype: String,
     },
-    /// A type that no text is read as.
+    /// Text cannot be read as the type.
     #[error("values of the type {dtype} cannot be read from text")]
     Type {
         /// The type.
         dtype: String,
     },
-    /// Columns that make no item.
+    /// The columns form no item.
     #[error("the columns")]
     Dtype(#[from] blosc_dtype::Error),
 }
@@ -85,7 +85,7 @@ impl From<csv::Error> for CsvError {
     }
 }
 
-/// The fault of a line, in our words.
+/// The fault of a line, in the words of this crate.
 fn csv_text(error: &csv::Error) -> String {
     match error.kind() {
         csv::ErrorKind::UnequalLengths { pos, expected_len, len } => {
@@ -102,14 +102,14 @@ fn csv_text(error: &csv::Error) -> String {
     }
 }
 
-/// Why data cannot become what was requested.
+/// The reason why data cannot be converted as requested.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
     /// Items without fields, or in several dimensions, for a format of tables.
     #[error("items without fields, or in several dimensions, so that there are no columns")]
     NoColumns,
-    /// Columns or rows of something that has none.
+    /// A choice of columns or rows of data without any.
     #[error("not a table: there are no rows and no columns to choose")]
     NotATable,
     /// A column that the table does not have.
@@ -128,20 +128,20 @@ pub enum Refusal {
         /// The columns of the table.
         columns: Vec<String>,
     },
-    /// A condition that is none, at a place of its text.
+    /// A condition that does not parse.
     #[error("{error} in {text:?}")]
     Condition {
         /// The condition.
         text: String,
-        /// Where and why it is none.
+        /// The position and kind of the fault.
         error: ExprError,
     },
-    /// A condition on a field without values to compare.
+    /// A condition on a field whose values cannot be compared.
     #[error(
         "the condition is about a field that has no values to compare, such as a part of an item"
     )]
     NoArithmetic,
-    /// A column of Python objects in a part of a table of bcolz.
+    /// A column of Python objects in a part of a bcolz table.
     #[error("column {0} holds objects of Python, which a part of a table of bcolz cannot hold")]
     ObjectsStayWhole(String),
     /// New rows without a column of the table.
@@ -150,31 +150,31 @@ pub enum Refusal {
     /// New rows with a column that the table does not have.
     #[error("the new rows have a column `{0}`, which the table has not")]
     ExtraColumn(String),
-    /// New values that are no text, for a column of text.
+    /// New values other than text, for a column of text.
     #[error("column `{0}` of the table holds text, and the new values are none")]
     NoText(String),
-    /// New text that is longer than the column is wide.
+    /// New text longer than the column's width.
     #[error("column `{0}` of the table has a fixed width, and the new text is longer")]
     TextTooLong(String),
-    /// Python objects where bytes are wanted.
+    /// Python objects in place of bytes.
     #[error("items are Python objects, which are no bytes of data")]
     PythonObjects,
     /// Bytes without a type, for a format of arrays.
     #[error("not an array, and nothing tells what its items are")]
     UnknownItems,
-    /// A number of bytes for the chunks or blocks of an array.
+    /// A size in bytes for the chunks or blocks of an array.
     #[error("chunks and blocks of an array have a shape, not a number of bytes")]
     BytesOfArray,
-    /// A shape of several dimensions, or a number of bytes, for the chunks or blocks of a table.
+    /// A shape of several dimensions, or a size in bytes, for the chunks or blocks of a table.
     #[error("chunks and blocks of a table are numbers of rows")]
     RowsOfTable,
     /// A shape for chunks or blocks of bytes.
     #[error("shapes of chunks and blocks are for arrays")]
     ShapesOfBytes,
-    /// A codec or filter for arrays, and bytes without a shape.
+    /// A codec or filter for arrays, for bytes without a shape.
     #[error("{0} is for arrays, and nothing tells the shape of these data")]
     IsForArrays(String),
-    /// A codec or filter for arrays, and a format that holds none.
+    /// A codec or filter for arrays, for a format that holds none.
     #[error("the shape of the array is needed for {0} has none")]
     FormatWithoutShape(String),
     /// A codec for arrays of two dimensions.
@@ -183,33 +183,33 @@ pub enum Refusal {
     /// A type that a `.npy` file cannot hold.
     #[error("a .npy file cannot hold items of the type {0}")]
     NoNpyType(String),
-    /// A change of a table that bcolz does not have.
+    /// A change that tables of bcolz do not support.
     #[error("a table of bcolz {0}")]
     NotInBcolz(BcolzLack),
-    /// A size of blocks, which bcolz chooses by itself.
+    /// A block size for bcolz, which chooses its own.
     #[error("bcolz chooses the blocks of its chunks by itself")]
     BcolzBlocks,
-    /// A codec that bcolz does not have.
+    /// A codec that bcolz lacks.
     #[error("bcolz has no codec {0}")]
     BcolzCodec(String),
-    /// Filters that bcolz does not have.
+    /// Filters that bcolz lacks.
     #[error("bcolz has the filters shuffle, bitshuffle and none, not {0}")]
     BcolzFilter(String),
     /// A build without the feature `parquet`.
     #[error("this build reads and writes no Parquet: it was made without the feature `parquet`")]
     NoParquet,
-    /// A store with several values, of which one is wanted.
+    /// A store with several values in place of one value.
     #[error("is a store of several values")]
     SeveralValues,
 }
 
 impl Refusal {
-    /// There is no column `name` among those.
+    /// The error that `name` is not among the columns.
     pub(crate) fn no_column<'a>(name: &str, columns: impl Iterator<Item = &'a str>) -> Self {
         Self::NoColumn { name: name.to_owned(), columns: columns.map(str::to_owned).collect() }
     }
 
-    /// The error of a condition `text`, with the columns that there are if it names another one.
+    /// The error of the condition `text`; if it names an unknown column, with the known ones.
     #[must_use]
     pub fn in_condition<'a>(
         error: Error,
@@ -230,11 +230,11 @@ impl Refusal {
     }
 }
 
-/// A shortcoming of the tables of bcolz, in the words that follow "a table of bcolz".
+/// A limit of bcolz tables, in words after "a table of bcolz".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BcolzLack {
-    /// No row can be deleted.
+    /// Rows cannot be deleted.
     #[error("keeps all rows")]
     Deletion,
     /// There is nothing to compact.
@@ -243,7 +243,7 @@ pub enum BcolzLack {
     /// A new column needs a value.
     #[error("has no nulls")]
     NullColumn,
-    /// A cell cannot become null, or be filled because it is.
+    /// A cell cannot become null, or be filled for being null.
     #[error("has no nulls")]
     NullCell,
 }

@@ -1,4 +1,4 @@
-//! Bytes of files and folders that nothing refers to.
+//! Dead bytes of files and folders: bytes that nothing refers to.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,28 +15,28 @@ use crate::error::Result;
 use crate::formats::store::is_below;
 use crate::params::OpenOptions;
 
-/// Chunks of a frame of which the waste is counted.
+/// Largest number of chunks of a frame for which dead bytes are counted.
 const MAX_CHUNKS_LOOKED_AT: u64 = 4096;
 
-/// Dead bytes that are not worth a word.
+/// Dead bytes that are too few for a note.
 const LITTLE_WASTE: u64 = 16 << 10;
 
-/// Bytes of a file or folder before repacking, and those that it freed.
+/// Bytes of a file or folder before repacking, and bytes that were freed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Repacked {
     /// All bytes before.
     pub file_bytes: u64,
-    /// Bytes that are gone.
+    /// Bytes that were freed.
     pub freed: u64,
 }
 
-/// Writes a store anew without the bytes that nothing refers to, or what is at and below `key`.
-/// Chunks stay as they are, and the store is the old or the new one whatever happens.
+/// Writes a store again without its dead bytes, or the part at and below `key`. Chunks are copied,
+/// and a crash leaves the old store or the new one.
 ///
 /// # Errors
 ///
-/// As [`StoreWriter::open_with`] and [`StoreWriter::compact`]; a key that is not there.
+/// As [`StoreWriter::open_with`] and [`StoreWriter::compact`]; a missing key.
 pub fn repack_store(path: &Path, key: Option<&str>, options: &WriteOptions) -> Result<Repacked> {
     let file_bytes = nbytes_at(path)?;
     let mut writer = StoreWriter::open_with(path, options)?;
@@ -52,15 +52,15 @@ pub fn repack_store(path: &Path, key: Option<&str>, options: &WriteOptions) -> R
     Ok(Repacked { file_bytes, freed: file_bytes.saturating_sub(nbytes_at(path)?) })
 }
 
-/// Removes the files of a data set of bcolz that interrupted changes left, as an append does.
+/// Removes the files that interrupted changes of a bcolz data set have left.
 ///
 /// # Errors
 ///
-/// As [`CTableWriter::open_in`]. What was removed before stays so.
+/// As [`CTableWriter::open_in`]. Files that were removed before an error stay removed.
 pub fn repack_bcolz(path: &Path, options: &bcolz_store::OpenOptions) -> Result<Repacked> {
     let file_bytes = nbytes_at(path)?;
     let tree: Arc<dyn Tree> = Arc::new(DirTree::new(path));
-    // Opening for changes removes what no change will finish.
+    // Opening for changes removes the rest of interrupted ones.
     match bcolz_store::open_in(Arc::clone(&tree), "", options)? {
         DataSet::CArray(_) => CArrayWriter::open_in(tree, "", options)?.finish()?,
         DataSet::CTable(_) => CTableWriter::open_in(tree, "", options)?.finish()?,
@@ -79,9 +79,9 @@ pub fn repack_blp(path: &Path, wait: &LockWait) -> Result<Repacked> {
     Ok(Repacked { file_bytes, freed })
 }
 
-/// Dead bytes and all bytes of a frame in a file or of a store, if more than half of it is dead:
-/// each change replaces chunks that were not full, the index and the trailer. Frames of many
-/// chunks, which waste little, are not looked at.
+/// Dead bytes and all bytes of a frame in a file or a store, if more than half are dead. Each
+/// change replaces incomplete chunks, the index and the trailer. Frames of many chunks waste
+/// little, and are not counted.
 ///
 /// # Errors
 ///

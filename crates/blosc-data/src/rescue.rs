@@ -1,4 +1,4 @@
-//! The sound parts of something damaged, as something new. The damaged one is only read.
+//! Saves the sound parts of a damaged object as a new one. The damaged object is only read.
 //!
 //! ```no_run
 //! use std::path::{Path, PathBuf};
@@ -54,14 +54,14 @@ use unread::Unread;
 
 pub use before::{Damaged, before_damage, value_before_damage};
 
-/// Chunks and blocks that a report lists: how many are lost may be what a damaged header says.
+/// Most chunks and blocks in a report: a damaged header may claim any number.
 pub const MAX_LISTED: usize = 100_000;
 
-/// Bytes that tell the format of a file.
+/// Bytes that the recognition of a format needs.
 const HEAD_NBYTES: usize = 64;
 
 blosc_chunk::setters! {
-/// How something is rescued.
+/// Options of a rescue.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Options {
@@ -69,7 +69,7 @@ pub struct Options {
     pub fill: Fill,
     /// Type of the items of an array of bcolz that has lost its `meta/storage`. Default: raw bytes.
     pub dtype: Option<Dtype>,
-    /// How chunks are decoded; their limits follow from the budget.
+    /// Parameters for decoding chunks; the budget sets their limits.
     pub dparams: DParams,
     /// Threads and memory.
     pub budget: Budget,
@@ -79,18 +79,18 @@ pub struct Options {
 }
 
 impl Options {
-    /// How chunks are decoded in a part of the memory.
+    /// Parameters for decoding chunks in a share of the memory.
     fn dparams_in(&self, share: u64) -> DParams {
         let limits = Limits::none().max_nbytes(self.budget.max_memory / share.max(1));
         self.dparams.clone().limits(limits)
     }
 
-    /// How a container is rescued of which at most `max_nbytes` bytes of data are decoded.
+    /// Options for a container, of which at most `max_nbytes` bytes of data are decoded.
     fn of_container(&self, max_nbytes: u64) -> RescueOptions {
         RescueOptions::default().fill(self.fill.clone()).max_nbytes(Some(max_nbytes))
     }
 
-    /// The word for the treatment of lost chunks.
+    /// The word for the state of lost chunks in the output.
     fn lost_are(&self) -> &'static str {
         if self.fill == Fill::Cut { "cut" } else { "filled" }
     }
@@ -99,51 +99,51 @@ impl Options {
 /// The kind of an output, before anything is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Output {
-    /// A file. It may be there already, and is written from its start.
+    /// A file. It may exist, and is written from its start.
     File,
-    /// A file or a folder. Nothing is there yet.
+    /// A file or a folder. Nothing exists at the path.
     Any,
 }
 
-/// The program that wants something rescued: it limits the work, and gives the output a place.
+/// The caller of a rescue: it limits the work and chooses the output.
 pub trait Caller {
-    /// Its error.
+    /// The error of the caller.
     type Error: From<Error>;
 
-    /// The most bytes of data that may come out of `stored` bytes. Default: any.
+    /// The most bytes of data from `stored` bytes. Default: no limit.
     fn allowance(&self, stored: u64) -> u64 {
         let _ = stored;
         u64::MAX
     }
 
-    /// Asked before `nbytes` bytes of data are written that come out of `stored` bytes.
+    /// Called before `nbytes` bytes of data from `stored` bytes are written.
     ///
     /// # Errors
     ///
-    /// When that is too much.
+    /// When they exceed a limit.
     fn admit(&mut self, nbytes: u64, stored: u64) -> Result<(), Self::Error> {
         let _ = (nbytes, stored);
         Ok(())
     }
 
-    /// Where the output goes; asked once, before anything is written.
+    /// The path of the output; called once, before anything is written.
     ///
     /// # Errors
     ///
-    /// When there can be none.
+    /// When there can be no output.
     fn output(&mut self, kind: Output) -> Result<PathBuf, Self::Error>;
 }
 
 /// The result of a rescue.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Report {
-    /// Whether everything is there that there was.
+    /// Whether the output holds all data of the input.
     pub complete: bool,
     /// Bytes of data in the new object.
     pub nbytes: u64,
-    /// Bytes of them that are fill values.
+    /// Bytes among them that are fill values.
     pub filled: u64,
-    /// Files that the system refused to read, with its errors: another try may bring them back.
+    /// Files that the system refused to read, with its errors. Another attempt may read them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unread: Vec<String>,
     /// The steps of the rescue, in words.
@@ -154,7 +154,7 @@ pub struct Report {
     /// The states of the blocks of bare chunks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blocks: Option<Counts>,
-    /// The chunks and blocks that are not good.
+    /// The chunks and blocks in other states than good.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub bad: Vec<Bad>,
     /// The state of the seal of a frame.
@@ -162,12 +162,12 @@ pub struct Report {
     pub seal: Option<&'static str>,
 }
 
-/// How many chunks or blocks were in each state.
+/// Numbers of chunks or blocks in each state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     /// Sound chunks.
     pub good: u64,
-    /// Chunks that were read, with damage around them.
+    /// Chunks that were read, with damage beside them.
     pub doubtful: u64,
     /// Chunks that cannot be read.
     pub lost: u64,
@@ -195,10 +195,10 @@ impl Counts {
     }
 }
 
-/// A chunk, or a block of a bare chunk, that is not good.
+/// A chunk, or a block of a bare chunk, that is doubtful or lost.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Bad {
-    /// The frame of a file of several.
+    /// The frame, in a file of several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frame: Option<u64>,
     /// The value of a store, or the column of a table.
@@ -220,7 +220,7 @@ impl Bad {
         bad.map(|(chunk, state)| Self { chunk: Some(chunk), state, ..Self::default() })
     }
 
-    /// Adds more to a list, as far as it goes on: objects of some bytes may claim many chunks each.
+    /// Adds entries to a list up to its limit: small objects may claim many chunks each.
     fn list(all: &mut Vec<Self>, more: impl IntoIterator<Item = Self>) {
         let room = MAX_LISTED.saturating_sub(all.len());
         all.extend(more.into_iter().take(room));
@@ -236,7 +236,7 @@ impl Bad {
     }
 }
 
-/// The numbers and the names of states that are not good.
+/// The numbers and states of chunks that are not good.
 fn numbered(states: &[ChunkState]) -> impl Iterator<Item = (u64, &'static str)> {
     (0u64..).zip(states).filter_map(|(number, state)| match state {
         ChunkState::Good => None,
@@ -245,12 +245,12 @@ fn numbered(states: &[ChunkState]) -> impl Iterator<Item = (u64, &'static str)> 
     })
 }
 
-/// The format of something damaged, as far as it can be told.
+/// The format of a damaged object, as far as it can be recognised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remains {
     /// A store.
     Store,
-    /// A directory of bcolz, of which perhaps only chunks are left.
+    /// A directory of bcolz, perhaps with nothing but chunks left.
     Bcolz,
     /// A Bloscpack file.
     Blp,
@@ -264,7 +264,7 @@ pub enum Remains {
     Frame,
 }
 
-/// Tells the format of a damaged file or folder, or of the part of a file from byte `at` on.
+/// Recognises the format of a damaged file or folder, or of the part of a file from byte `at` on.
 ///
 /// # Errors
 ///
@@ -299,7 +299,7 @@ pub fn remains(path: &Path, at: Option<u64>) -> Result<Remains> {
     Ok(if is_chunk { Remains::Chunk } else { Remains::Frame })
 }
 
-/// Whether a folder is, or was, an array or a table of bcolz: its chunks may be all that is left.
+/// Whether a folder is, or was, an array or a table of bcolz; perhaps only chunks are left.
 fn was_bcolz(path: &Path) -> bool {
     let has_chunks = |path: &Path| {
         fs::read_dir(path.join("data")).is_ok_and(|entries| {
@@ -316,7 +316,7 @@ fn was_bcolz(path: &Path) -> bool {
         || path.is_dir() && (has_chunks(path) || columns().any(|entry| has_chunks(&entry.path())))
 }
 
-/// The format of a file or a folder; `None` where there is none, or it cannot be read.
+/// The format of a file or a folder; `None` if it is unknown or cannot be read.
 fn format_of(path: &Path) -> Option<Format> {
     let source = Source::of_path(path).ok()?;
     recognise(&source, &path.to_string_lossy()).ok()
@@ -326,7 +326,7 @@ fn has_suffix(path: &Path, suffix: &str) -> bool {
     path.extension().is_some_and(|found| found == suffix)
 }
 
-/// The first bytes of what begins at byte `at` of a file.
+/// The first bytes from byte `at` of a file on.
 fn head(path: &Path, at: u64) -> Result<Vec<u8>> {
     let file = file(path)?;
     let left = file.len().map_err(Error::io(Doing::Read))?.saturating_sub(at);
@@ -339,7 +339,7 @@ fn file(path: &Path) -> Result<FileStore> {
     FileStore::open(path).map_err(Error::open(path))
 }
 
-/// Bytes that a file, or all files of a folder, take; 0 for what cannot be seen.
+/// Bytes of a file, or of all files of a folder; 0 for what cannot be read.
 #[must_use]
 pub fn stored_nbytes(path: &Path) -> u64 {
     match path.is_dir() {
@@ -348,22 +348,22 @@ pub fn stored_nbytes(path: &Path) -> u64 {
     }
 }
 
-/// Something damaged, and what is to be done with it.
+/// A damaged object, and the options of its rescue.
 #[derive(Clone, Copy)]
 struct Job<'a> {
     path: &'a Path,
-    /// Where the only object starts that is wanted of several in a file (bytes).
+    /// The start of a single wanted object in a file of several (bytes).
     at: Option<u64>,
     options: &'a Options,
     unread: &'a Unread,
 }
 
-/// Writes the sound parts of a file or a folder, or of what begins at byte `at` of a file, as a new
-/// one. The caller gives it a place, and puts it there once this has succeeded.
+/// Writes the sound parts of a file or a folder, or of the object at byte `at` of a file, as a new
+/// object. The caller chooses the path, and renames the output after success.
 ///
 /// # Errors
 ///
-/// [`Error::NothingRescued`] and errors of the formats where nothing can be saved; limits; the
+/// [`Error::NothingRescued`] and errors of the formats, when nothing can be saved; limits; the
 /// error of the caller.
 pub fn rescue<C: Caller>(
     path: &Path,
@@ -377,7 +377,7 @@ pub fn rescue<C: Caller>(
     let report = match remains {
         Remains::Store => match store::run(job, caller)? {
             Some(report) => Ok(report),
-            // An embed store whose values are not known any more is a frame as others are.
+            // An embed store that lists no values any more is rescued as a frame.
             None => frame::run(job, caller),
         },
         Remains::Bcolz => bcolz::run(job, caller),
@@ -389,7 +389,7 @@ pub fn rescue<C: Caller>(
     };
     let unread = unread.all();
     let report = match report {
-        // Nothing can be told of what was not read.
+        // Unread bytes may have held anything, so the error names the files.
         Err(_) if !unread.is_empty() => return Err(Error::Unread(unread.join("; ")).into()),
         Err(error) => return Err(error),
         Ok(report) => Report { complete: report.complete && unread.is_empty(), unread, ..report },
@@ -401,7 +401,7 @@ pub fn rescue<C: Caller>(
     }
 }
 
-/// The report of a sound object, which is not everything if another file follows it.
+/// The report of a sound object; it is incomplete if another file follows the object.
 fn with_tail(path: &Path, mut report: Report) -> Result<Report> {
     let tail = Tail::of_file(&(Arc::new(file(path)?) as Arc<dyn ReadAt>))?;
     if tail.nbytes > 0 {
@@ -411,12 +411,12 @@ fn with_tail(path: &Path, mut report: Report) -> Result<Report> {
     Ok(report)
 }
 
-/// The states of the chunks of a damaged frame, or of a bare chunk, of which at most `max_nbytes`
-/// bytes of data are decoded. Nothing is written.
+/// The states of the chunks of a damaged frame or bare chunk. At most `max_nbytes` bytes of data
+/// are decoded, and nothing is written.
 ///
 /// # Errors
 ///
-/// A frame of which nothing can be read.
+/// A frame without readable parts.
 pub fn readable_chunks(path: &Path, at: u64, options: &Options, max_nbytes: u64) -> Result<Counts> {
     if remains(path, Some(at))? == Remains::Chunk {
         return chunk::readable(path, at, options);
@@ -425,7 +425,7 @@ pub fn readable_chunks(path: &Path, at: u64, options: &Options, max_nbytes: u64)
     Ok(Counts::of_states(&saved.chunks))
 }
 
-/// `filled: blocks 3, 7 to 9`, and the doubtful ones.
+/// Lists the blocks or chunks that are not good: `filled: blocks 3, 7 to 9`.
 fn not_good<'a>(
     unit: &'a str,
     states: &'a [ChunkState],
@@ -441,10 +441,10 @@ fn with_state(chunks: &[ChunkState], state: ChunkState) -> Vec<u64> {
     (0..).zip(chunks).filter(|(_, found)| **found == state).map(|(nchunk, _)| nchunk).collect()
 }
 
-/// Runs of chunks that are listed one by one.
+/// Most runs of chunks that are listed.
 const MAX_LISTED_RUNS: usize = 20;
 
-/// `chunks 3, 7 to 9`, and of many only how many. The unit is a chunk or a block.
+/// `chunks 3, 7 to 9`; only the number, if they are many. The unit is a chunk or a block.
 fn listed(unit: &str, numbers: &[u64]) -> String {
     let runs: Vec<String> = numbers
         .chunk_by(|a, b| a + 1 == *b)

@@ -1,4 +1,4 @@
-//! How many threads work at once, by the memory that each of them needs.
+//! Threads at work, limited by the memory that each needs.
 
 use blosc_chunk::{CParams, ChunkHeader, CodecId, Executor};
 
@@ -6,10 +6,10 @@ use crate::Budget;
 use crate::error::Result;
 use crate::size::{as_len, check_memory};
 
-/// Memory that a decoding thread needs besides the chunks under way (bytes).
+/// Memory of a decoding thread, apart from its chunks (bytes).
 const DECODER_NBYTES: u64 = 6 << 20;
 
-/// Threads and working memory of a run, of which the budgets of its parts are made.
+/// Threads and working memory of a run. Budgets of its parts are made from them.
 #[derive(Clone, Debug)]
 pub struct Resources {
     /// The threads.
@@ -19,29 +19,28 @@ pub struct Resources {
 }
 
 impl Default for Resources {
-    /// As many threads as processors, and 192 MiB.
+    /// All processors, and 192 MiB.
     fn default() -> Self {
         Self { threads: Executor::auto(), memory: 192 << 20 }
     }
 }
 
 impl Resources {
-    /// To decode with. Chunks that are large for the memory are decoded in parts, so nothing is too
-    /// little for them.
+    /// The budget for decoding. Large chunks are decoded in parts, so any memory is enough.
     #[must_use]
     pub fn decoding(&self) -> Budget {
         let threads = self.threads_within(self.memory / 2, DECODER_NBYTES);
         Budget::default().threads(threads).max_memory(self.memory / 2)
     }
 
-    /// Working memory for objects that are held as a whole (bytes).
+    /// Memory for objects that are kept as a whole (bytes).
     #[must_use]
     pub fn held(&self) -> u64 {
         self.memory / 2
     }
 
-    /// To compress chunks of `chunksize` bytes like this, when `reserved` bytes are needed for
-    /// something else.
+    /// The budget for compressing chunks of `chunksize` bytes with these parameters, while other
+    /// work needs `reserved` bytes.
     ///
     /// # Errors
     ///
@@ -52,7 +51,7 @@ impl Resources {
         chunksize: usize,
         reserved: u64,
     ) -> Result<Budget> {
-        // The data and the room for it compressed.
+        // The data, and a buffer for the compressed chunk.
         let chunk =
             (blosc_chunk::max_compressed_len(chunksize) as u64).saturating_add(chunksize as u64);
         let encoder = encoder_nbytes(cparams);
@@ -64,11 +63,11 @@ impl Resources {
         Ok(Budget::default().threads(threads).max_memory(chunks))
     }
 
-    /// The threads that compress `nbytes` bytes to one chunk like this.
+    /// The threads for compressing `nbytes` bytes to one chunk with these parameters.
     ///
     /// # Errors
     ///
-    /// When data and chunk do not fit the memory together.
+    /// When data and chunk together do not fit into the memory.
     pub fn one_chunk(&self, cparams: &CParams, nbytes: u64) -> Result<Executor> {
         let encoder = encoder_nbytes(cparams);
         let both = nbytes.saturating_mul(2).saturating_add(ChunkHeader::MAX_LEN as u64);
@@ -76,17 +75,16 @@ impl Resources {
         Ok(self.threads_within(self.memory.saturating_sub(both), encoder))
     }
 
-    /// The requested number of threads, or as many as the memory has room for.
+    /// The requested threads, or as many as the memory allows.
     fn threads_within(&self, memory: u64, each: u64) -> Executor {
         self.threads.at_most(as_len(memory / each.max(1)))
     }
 }
 
-/// Memory that a thread needs to compress blocks, besides the chunks under way (bytes): codec state
-/// and filter buffers.
+/// Memory of a compressing thread, apart from its chunks (bytes): codec state and filter buffers.
 ///
-/// Measured, as growth of the peak per thread, and rounded up: with Zstd 6 times the block up to
-/// level 5 and 20 times above (its search tables), with the other codecs less than 3 times.
+/// From the measured growth of the peak per thread, rounded up: with Zstd 6 times the block up to
+/// level 5 and 20 times above (its search tables), with other codecs under 3 times.
 #[must_use]
 pub fn encoder_nbytes(cparams: &CParams) -> u64 {
     let level = cparams.clevel.get();

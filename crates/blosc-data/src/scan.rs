@@ -1,7 +1,7 @@
 //! Frames and chunks inside any file.
 //!
-//! Frames are known by their magic number. Chunks have none: wherever a header makes sense and
-//! the bytes that it describes lie in the file, the chunk is decoded, and found if that works.
+//! Frames have a magic number. Chunks have none: where a header makes sense and its bytes lie
+//! within the file, the chunk is decoded, and counts if that succeeds.
 
 use std::sync::Arc;
 
@@ -17,10 +17,10 @@ use crate::formats::chunk::{BareChunk, stored_len};
 use crate::formats::frame::format_name;
 use b2frame::nd::item_dtype;
 
-/// Bytes that are looked at together.
+/// Bytes that are searched at once.
 const WINDOW_NBYTES: usize = 1 << 20;
 
-/// The type byte before the magic number, MessagePack's text of 8 bytes.
+/// The byte before the magic number: MessagePack's marker of a text of 8 bytes.
 const TEXT_OF_EIGHT: u8 = 0xa8;
 
 /// The newest version of a chunk.
@@ -50,11 +50,11 @@ pub struct Found {
 }
 
 blosc_chunk::setters! {
-/// The objects to find, and how to read them.
+/// The objects to find, and the parameters for reading them.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct ScanOptions {
-    /// Whether frames alone are sought, which is faster. Default: chunks as well.
+    /// Whether only frames are found, which is faster. Default: chunks as well.
     pub frames_only: bool,
     /// How chunks are decoded.
     pub dparams: DParams,
@@ -63,7 +63,7 @@ pub struct ScanOptions {
 }
 }
 
-/// Hands all objects of a file to `found`, in order. Nothing is sought inside of it.
+/// Hands all objects of a file to `found`, in order. Objects inside of others are not found.
 ///
 /// # Errors
 ///
@@ -77,7 +77,7 @@ pub fn scan<E: From<Error>>(
     Scan { store, file_nbytes, options }.run(found)
 }
 
-/// A file that is scanned.
+/// A file during the search.
 struct Scan<'a> {
     store: Arc<dyn ReadAt>,
     file_nbytes: u64,
@@ -93,7 +93,7 @@ impl Scan<'_> {
             let len = usize::try_from(left).map_or(WINDOW_NBYTES, |left| left.min(WINDOW_NBYTES));
             let bytes = window.get_mut(..len).unwrap_or_default();
             self.store.read_exact_at(start, bytes).map_err(Error::io(Doing::Read))?;
-            // An object that begins near the end is seen whole in the next window.
+            // The next window holds the whole of an object near the end of this one.
             let is_last = start + len as u64 == self.file_nbytes;
             let end = if is_last { len } else { len - ChunkHeader::MAX_LEN };
             let mut next = start + end as u64;
@@ -121,7 +121,7 @@ impl Scan<'_> {
         Ok(())
     }
 
-    /// The first position before `end` where something may begin.
+    /// The first position before `end` where an object may begin.
     fn first_candidate(&self, bytes: &[u8], end: usize) -> Option<usize> {
         (0..end).find(|at| {
             let head = bytes.get(*at..).unwrap_or_default();
@@ -140,7 +140,7 @@ impl Scan<'_> {
     fn frame(&self, offset: u64) -> Option<Found> {
         let options = OpenOptions::default().offset(offset).dparams(self.options.dparams.clone());
         let schunk = SChunk::from_store_with(Arc::clone(&self.store), &options).ok()?;
-        // The chunks of a sparse frame would be in other files.
+        // The chunks of a sparse frame lie in other files.
         let cbytes = schunk.frame_len();
         let meta = schunk.nd_meta().ok().flatten();
         let dtype = meta.as_ref().map(|meta| item_dtype(meta, schunk.typesize()).to_string());
@@ -159,7 +159,7 @@ impl Scan<'_> {
     fn chunk(&self, offset: u64, head: &[u8]) -> Option<Found> {
         let header = ChunkHeader::parse(head.get(..ChunkHeader::MAX_LEN).unwrap_or(head)).ok()?;
         let is_there = offset.checked_add(stored_len(&header))? <= self.file_nbytes;
-        // A lazy chunk has its data elsewhere, and one without data is too little to tell it.
+        // The data of a lazy chunk lie elsewhere, and a chunk without data proves nothing.
         if !is_there || header.is_lazy() || header.nbytes() == 0 {
             return None;
         }
@@ -182,14 +182,13 @@ impl Scan<'_> {
     }
 }
 
-/// Whether a frame begins like this.
+/// Whether these bytes begin a frame.
 fn is_frame(head: &[u8]) -> bool {
     let start = head.get(..PROBE_LEN).unwrap_or(head);
     head.get(1) == Some(&TEXT_OF_EIGHT) && matches!(probe(start), Kind::Frame | Kind::OlderFrame)
 }
 
-/// Whether these may be the first bytes of the header of a chunk. This decides for nearly all bytes
-/// of a file.
+/// Whether these bytes may begin a chunk header. The test rejects nearly all bytes of a file.
 fn may_be_chunk(head: &[u8]) -> bool {
     let [version, _, _, typesize, n0, n1, n2, n3, b0, b1, b2, b3, c0, c1, c2, c3, ..] = head else {
         return false;
@@ -202,7 +201,7 @@ fn may_be_chunk(head: &[u8]) -> bool {
         && nbytes > 0
         && (1..=nbytes).contains(&blocksize)
         && cbytes >= 16
-        // Data that do not compress are stored with the header and nothing else.
+        // Incompressible data are stored with the header and nothing else.
         && i64::from(cbytes) <= i64::from(nbytes) + 32
 }
 

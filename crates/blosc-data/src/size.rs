@@ -4,21 +4,21 @@ use core::ops::Range;
 
 use crate::error::{Error, Param, Result};
 
-/// A number of bytes or items as a length in memory; one that is too large for this machine stays
-/// too large for every buffer.
+/// A number of bytes or items as a length in memory. A number too large for the machine saturates,
+/// which is too large for every buffer.
 #[must_use]
 pub fn as_len(n: u64) -> usize {
     usize::try_from(n).unwrap_or(usize::MAX)
 }
 
-/// Bytes of `itemsize` for each item of an array with these lengths; saturates. With an `itemsize`
-/// of 1 it is the number of items.
+/// Bytes of an array with these lengths and items of `itemsize` bytes; saturates. With an
+/// `itemsize` of 1, the number of items.
 #[must_use]
 pub fn nbytes<'a>(itemsize: u64, lens: impl IntoIterator<Item = &'a u64>) -> u64 {
     lens.into_iter().fold(itemsize, |nbytes, len| nbytes.saturating_mul(*len))
 }
 
-/// Refuses what needs more working memory than there is (bytes).
+/// Refuses a need for more working memory than `limit` (bytes).
 ///
 /// # Errors
 ///
@@ -27,14 +27,14 @@ pub fn check_memory(needed: u64, limit: u64) -> Result<()> {
     if needed > limit { Err(Error::MaxMemory { needed, limit }) } else { Ok(()) }
 }
 
-/// Zeros, as many as data claim to have: a claim that the system has no memory for is an error.
+/// A buffer of zeros. If the system lacks the memory that data claim, this is an error.
 pub(crate) fn zeroed(nbytes: u64) -> Result<Vec<u8>> {
     let mut bytes = vec![];
     resize(&mut bytes, nbytes)?;
     Ok(bytes)
 }
 
-/// The same in a buffer that is used again; bytes that were there have no meaning.
+/// The same for a buffer that is reused; its bytes are arbitrary.
 pub(crate) fn resize(bytes: &mut Vec<u8>, nbytes: u64) -> Result<()> {
     let len = as_len(nbytes);
     reserve(bytes, len)?;
@@ -42,7 +42,7 @@ pub(crate) fn resize(bytes: &mut Vec<u8>, nbytes: u64) -> Result<()> {
     Ok(())
 }
 
-/// Positions one after the other.
+/// The positions of a range.
 pub(crate) fn positions(range: &Range<u64>) -> Result<Vec<u64>> {
     let mut list = reserved(as_len(range.end.saturating_sub(range.start)))?;
     list.extend(range.clone());
@@ -56,18 +56,18 @@ pub(crate) fn reserved<T>(len: usize) -> Result<Vec<T>> {
     Ok(items)
 }
 
-/// Asks the system for memory that a library will ask for, which cannot go on without it.
+/// Tests that the system has memory for a library that would abort without it.
 pub(crate) fn check_room(nbytes: u64) -> Result<()> {
     reserved::<u8>(as_len(nbytes)).map(drop)
 }
 
-/// Asks the system for room for `len` items.
+/// Reserves room for `len` items.
 fn reserve<T>(items: &mut Vec<T>, len: usize) -> Result<()> {
     let refused = |_| Error::OutOfMemory { needed: nbytes(size_of::<T>() as u64, &[len as u64]) };
     items.try_reserve_exact(len.saturating_sub(items.len())).map_err(refused)
 }
 
-/// Refuses rows or bytes that reach beyond the end, or end before they start.
+/// Refuses a range that ends after the data, or before its start.
 pub(crate) fn check_range(range: &Range<u64>, len: u64) -> Result<()> {
     let (start, end) = (range.start, range.end);
     if start <= end && end <= len { Ok(()) } else { Err(Param::Range { start, end, len }.into()) }
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_claimed_and_cannot_be_had_is_an_error() {
+    fn claimed_memory_that_is_missing_is_an_error() {
         assert_eq!(zeroed(3).unwrap(), [0; 3]);
         assert!(matches!(zeroed(1 << 62), Err(Error::OutOfMemory { needed }) if needed == 1 << 62));
         assert_eq!(positions(&(3..5)).unwrap(), [3, 4]);
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_large_stays_too_large() {
+    fn too_large_stays_too_large() {
         assert_eq!(nbytes(8, &[3, 4]), 96);
         assert_eq!(nbytes(2, &[u64::MAX, 0]), 0);
         assert_eq!(nbytes(2, &[u64::MAX]), u64::MAX);

@@ -1,4 +1,4 @@
-//! `0,:,5`: a part of an array as NumPy writes it between brackets.
+//! `0,:,5`: a part of an array in NumPy's spelling.
 
 use core::{ops::Range, str::FromStr};
 
@@ -6,7 +6,7 @@ use b2frame::nd::Pick;
 
 use crate::tiles::axes;
 
-/// The selection along the first dimensions, and after `...` along the last ones.
+/// Picks for the first dimensions, and after `...` for the last ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slice {
     first: Vec<Pick>,
@@ -14,7 +14,7 @@ pub struct Slice {
 }
 
 impl Slice {
-    /// The selection in an array of `ndim` dimensions.
+    /// The picks for an array of `ndim` dimensions.
     #[must_use]
     pub fn in_dims(&self, ndim: usize) -> Vec<Pick> {
         let between = match self.last.len() {
@@ -25,8 +25,8 @@ impl Slice {
         self.first.iter().chain(whole).chain(&self.last).cloned().collect()
     }
 
-    /// The rows of a table, cut to those that there are; `None` where it is no range of rows:
-    /// several dimensions, or a step.
+    /// The rows of a table, cut to its length; `None` for a slice of several dimensions, or with a
+    /// step.
     #[must_use]
     pub fn rows(&self, nrows: u64) -> Option<Range<u64>> {
         let pick = match &self.in_dims(1)[..] {
@@ -38,8 +38,8 @@ impl Slice {
         axes.first().map(|axis| axis.start..axis.start.saturating_add(axis.len))
     }
 
-    /// From the first to the last row of the table that this part takes of the rows that `matches`
-    /// finds: a part counts what a condition keeps. `None` as of [`rows`](Self::rows).
+    /// The range of rows that this part covers among the rows that `matches` finds: the part counts
+    /// chosen rows only. `None` as for [`rows`](Self::rows).
     ///
     /// # Errors
     ///
@@ -82,7 +82,7 @@ impl Slice {
     }
 }
 
-/// Rows that a condition looks at together.
+/// Rows for which a condition is evaluated at once.
 const ROWS_AT_ONCE: usize = 1 << 16;
 
 impl From<Vec<Pick>> for Slice {
@@ -91,7 +91,7 @@ impl From<Vec<Pick>> for Slice {
     }
 }
 
-/// Why a text is not a part of an array.
+/// The reason why a text is not a part of an array.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is not a part of an array like 0,:,5 or 10:20,::-1 or ...,0")]
 pub struct SliceError {
@@ -110,9 +110,9 @@ impl Slice {
     fn parse(text: &str) -> Option<Self> {
         let mut sides = [vec![], vec![]];
         let mut side = 0;
-        // As in Python, one comma may follow the last part.
+        // As in Python, a comma may follow the last part.
         let text = text.trim();
-        // With the brackets that a copied index has.
+        // The brackets of a copied index are accepted.
         let inner = text.strip_prefix('[').and_then(|text| text.strip_suffix(']'));
         let text = inner.unwrap_or(text).trim();
         let text = text.strip_suffix(',').unwrap_or(text);
@@ -128,7 +128,7 @@ impl Slice {
     }
 }
 
-/// An index, or `start:stop:step` of which every part may be missing.
+/// Parses an index, or `start:stop:step` with optional parts.
 fn pick(text: &str) -> Option<Pick> {
     let Some((start, rest)) = text.split_once(':') else {
         return text.parse().ok().map(Pick::Index);

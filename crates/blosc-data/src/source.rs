@@ -1,4 +1,4 @@
-//! Where data are, and programs that can open more than this crate does.
+//! Sources of data, and openers for names and formats beyond this crate.
 
 use core::fmt;
 use std::{collections::BTreeMap, io, path::Path, sync::Arc};
@@ -23,8 +23,8 @@ pub enum Source {
 }
 
 impl Source {
-    /// The file or the folder at a path. Anything else is not opened: a pipe would wait for its
-    /// other end, and a device has no length.
+    /// The file or the folder at a path. Other kinds are refused: a pipe would wait for its other
+    /// end, and a device has no length.
     ///
     /// # Errors
     ///
@@ -51,50 +51,52 @@ impl fmt::Debug for Source {
     }
 }
 
-/// Opens names that this crate does not know: addresses, and data of other formats.
+/// Opens names that this crate does not: addresses, and data of other formats.
 pub trait Opener: fmt::Debug + Send + Sync {
-    /// Opens `word`; `None` where it is for another opener, or a path. The door asks for each word
-    /// once, paths of ordinary files too: the opener decides by the name or by the first bytes.
+    /// Opens `word`; `None` if the word is not for this opener. [`open_with`](crate::open_with)
+    /// calls it once for each word, also for paths of ordinary files. The opener decides by the
+    /// name, or by the first bytes.
     ///
     /// # Errors
     ///
-    /// When the name is of this opener's kind, and nothing can be opened there. The kind
-    /// [`Unsupported`](io::ErrorKind::Unsupported) stands for what the opener does not know,
-    /// [`InvalidData`](io::ErrorKind::InvalidData) for damage; others are failures of the system.
+    /// When the name is for this opener, but nothing can be opened. The kind
+    /// [`Unsupported`](io::ErrorKind::Unsupported) stands for unknown data,
+    /// [`InvalidData`](io::ErrorKind::InvalidData) for damage; other kinds are errors of the
+    /// system.
     fn open(&self, word: &str) -> io::Result<Option<Opened>>;
 
-    /// Its kind of names for people, as "Zarr"; `None` for what a program keeps to itself.
+    /// The format or kind of names for people, as "Zarr"; `None` if messages should not name it.
     fn kind_name(&self) -> Option<&'static str> {
         None
     }
 
-    /// The work of opening and reading so far, in a line for people; `None` without any work.
+    /// The work so far, in a line for people; `None` if there was none.
     fn summary(&self) -> Option<String> {
         None
     }
 }
 
-/// Openers, in the order in which they are asked. Cloning shares them.
+/// Openers in the order of their calls. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct Openers(Arc<[Box<dyn Opener>]>);
 
 impl Openers {
-    /// Openers in the order in which they are asked.
+    /// Openers in the order of their calls.
     #[must_use]
     pub fn new(openers: Vec<Box<dyn Opener>>) -> Self {
         Self(openers.into())
     }
 
-    /// Each of them.
+    /// Each opener.
     pub fn iter(&self) -> impl Iterator<Item = &dyn Opener> {
         self.0.iter().map(|opener| &**opener)
     }
 
-    /// Asks one after the other to open a word.
+    /// Calls the openers in order to open a word.
     ///
     /// # Errors
     ///
-    /// The error of the first that knows the word and cannot open it.
+    /// The error of the first opener that knows the word and cannot open it.
     pub fn open(&self, word: &str) -> io::Result<Option<Opened>> {
         for opener in self.iter() {
             if let Some(opened) = opener.open(word)? {
@@ -105,11 +107,11 @@ impl Openers {
     }
 }
 
-/// The finding of an opener.
+/// The result of an opener.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Opened {
-    /// A file or a folder, whose format the door recognises as that of any other.
+    /// A file or a folder; this crate recognises its format.
     Source(Source),
     /// An array of another format.
     Array(Arc<dyn Array>),
@@ -124,13 +126,13 @@ pub enum Opened {
 pub struct ForeignGroup {
     /// The name of the format: `zarr2`, `hdf5`.
     pub format: &'static str,
-    /// The names by which its arrays are opened, also of those that do not open.
+    /// The names that open its arrays, also of arrays that do not open.
     pub members: Vec<String>,
     /// The attributes of the group itself.
     pub attributes: Map<String, Value>,
-    /// The attributes of the groups in it, by their paths from it (`/deep/er`).
+    /// The attributes of inner groups, by their paths from this one (`/deep/er`).
     pub groups: BTreeMap<String, Map<String, Value>>,
-    /// Lost attributes of all these: "the attribute `x` of the group /deep".
+    /// Attributes of all these groups that were not read: "the attribute `x` of the group /deep".
     pub lost: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Bytes and files that are needed for a while only.
+//! Temporary bytes and files.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -11,10 +11,10 @@ use blosc_io::{FileStore, MemStore, ReadAt};
 
 use crate::error::{Doing, Error, Result};
 
-/// Bytes that stay in memory; more go to a file.
+/// Most bytes that stay in memory; more go to a file.
 const IN_MEMORY: usize = 1 << 20;
 
-/// Bytes that are written first and read later: in memory while they are few, else in a file
+/// Bytes that are written first and read later: in memory while they are few, then in a file
 /// without a name.
 #[derive(Debug, Default)]
 pub struct Spool {
@@ -23,11 +23,11 @@ pub struct Spool {
 }
 
 impl Spool {
-    /// The bytes, to be read.
+    /// Ends the writing; the result reads the bytes.
     ///
     /// # Errors
     ///
-    /// The system keeps no file.
+    /// When the system cannot keep a temporary file.
     pub fn finish(mut self) -> Result<Arc<dyn ReadAt>> {
         if self.file.is_some() {
             self.spill().map_err(Error::io(Doing::Spool))?;
@@ -64,7 +64,7 @@ impl Write for Spool {
     }
 }
 
-/// A folder of the system for one file or folder, which is removed with all that is in it.
+/// A temporary folder for one file or folder. Dropping it removes the folder with its content.
 #[derive(Debug)]
 pub struct Station {
     path: PathBuf,
@@ -72,26 +72,26 @@ pub struct Station {
 }
 
 impl Station {
-    /// A place where nothing is yet. `unfinished` lists it for signals.
+    /// Makes the folder, with nothing in it. `unfinished` lists it for signals.
     ///
     /// # Errors
     ///
-    /// The system makes no folder.
+    /// When the system cannot make a folder.
     pub fn new(unfinished: &Unfinished) -> Result<Self> {
         let folder = Temporary::folder(&std::env::temp_dir(), OsStr::new("output"), unfinished);
         let folder = folder.map_err(Error::io(Doing::Spool))?;
         Ok(Self { path: folder.path().join("output"), _folder: folder })
     }
 
-    /// The place.
+    /// The path for the file or folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 }
 
-/// A store whose first byte stands at a position, so that errors name positions of the whole that
-/// it is a part of. Nothing before it can be read.
+/// A store whose first byte has the position `by`, so that errors name positions in the whole.
+/// Bytes before it cannot be read.
 #[derive(Clone, Debug)]
 pub struct Shifted<S> {
     inner: S,
@@ -99,7 +99,7 @@ pub struct Shifted<S> {
 }
 
 impl<S: ReadAt> Shifted<S> {
-    /// A store whose first byte stands at byte `by`.
+    /// A store whose first byte has the position `by`.
     #[must_use]
     pub fn new(inner: S, by: u64) -> Self {
         Self { inner, by }

@@ -1,5 +1,5 @@
-//! Least, largest, mean, deviation, nulls, NaN, zeros and distribution of the values of an array or
-//! of each column of a table.
+//! Statistics of an array or of each column of a table: least, largest, mean, deviation, nulls,
+//! NaN, zeros and distribution of values.
 //!
 //! ```
 //! use blosc_data::stats::{self, StatsOptions};
@@ -40,9 +40,9 @@ blosc_chunk::setters! {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct StatsOptions {
-    /// The names of the fields or columns that are looked at; all without a name.
+    /// The fields or columns; empty for all.
     pub columns: Vec<String>,
-    /// Steps of the histogram, for which everything is read twice; `None` for no histogram.
+    /// Steps of the histogram; `None` for none. A histogram reads everything twice.
     pub histogram: Option<u16>,
     /// Threads and memory.
     pub budget: Budget,
@@ -57,13 +57,13 @@ pub struct ColumnStats {
     pub name: Option<String>,
     /// Type of the values as NumPy writes it, or the kind of a column without such a type.
     pub dtype: String,
-    /// The least value. NaN and NaT are none.
+    /// The least value; NaN and NaT do not count.
     #[serde(skip)]
     pub min: Option<Item>,
     /// The largest value.
     #[serde(skip)]
     pub max: Option<Item>,
-    /// The other findings.
+    /// The other results.
     #[serde(flatten)]
     pub counts: Counts,
 }
@@ -86,34 +86,34 @@ pub struct Counts {
     /// Standard deviation of the finite values, divided by their number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub std: Option<f64>,
-    /// Rows without a value, of a table that has nulls.
+    /// Rows that are null, in a table with nulls.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nulls: Option<u64>,
-    /// Values that are no number.
+    /// Values that are NaN or NaT.
     pub nan: u64,
     /// Values that are infinite.
     pub inf: u64,
-    /// Numbers that are zero, and other items of which all bytes are.
+    /// Numbers that are zero, and other items whose bytes are all zero.
     pub zeros: u64,
-    /// How the finite values are distributed.
+    /// The distribution of the finite values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub histogram: Option<Histogram>,
 }
 
-/// Takes whole items, and how often each of them is there.
+/// Takes whole items, and the number of times that they occur.
 pub type ItemSink<'a> = &'a mut dyn FnMut(&[u8], u64);
 
 /// Takes the values of some rows, one entry for each column.
 pub type RowSink<'a> = &'a mut dyn FnMut(&[ColumnValues]);
 
-/// Told now and then how many more bytes of data have been looked at.
+/// Gets the number of bytes that were read since the last call.
 pub type OnBytes<'a> = &'a mut dyn FnMut(u64);
 
-/// Looks at all items of an array; at its fields if items have some.
+/// Statistics of all items of an array, or of their fields.
 ///
 /// # Errors
 ///
-/// [`Error::NoMember`] for a name that no field has; items that cannot be read.
+/// [`Error::NoMember`] for an unknown field; items that cannot be read.
 pub fn of_array(
     array: &dyn Array,
     options: &StatsOptions,
@@ -129,7 +129,7 @@ pub fn of_array(
                 sink(items, times);
             });
         }
-        // Boxes end where items do.
+        // The pieces end at borders of items.
         crate::array_part(array, 0..array.nbytes(), budget, &mut |items| {
             progress(items.len() as u64);
             sink(items, 1);
@@ -139,11 +139,11 @@ pub fn of_array(
     })
 }
 
-/// Looks at all rows of a table.
+/// Statistics of all rows of a table.
 ///
 /// # Errors
 ///
-/// [`Error::NoMember`] for a name that no column has; values that cannot be read.
+/// [`Error::NoMember`] for an unknown column; values that cannot be read.
 pub fn of_table(
     table: &dyn Table,
     options: &StatsOptions,
@@ -164,12 +164,12 @@ pub fn of_table(
     })
 }
 
-/// Looks at items that `pass` hands over, all of them each time that it is called, in any order:
-/// once, or twice for a histogram.
+/// Statistics of the items that `pass` hands over. Each call hands over all items, in any order; a
+/// histogram needs two calls.
 ///
 /// # Errors
 ///
-/// [`Error::NoMember`] for a name that no field has; the error of `pass`.
+/// [`Error::NoMember`] for an unknown field; the error of `pass`.
 pub fn of_items<E: From<Error>>(
     dtype: &Dtype,
     names: &[String],
@@ -185,7 +185,7 @@ pub fn of_items<E: From<Error>>(
     Ok(columns.iter().map(Observed::report).collect())
 }
 
-/// Looks at values piece by piece, for a caller that cannot wait for all of them in one call.
+/// Takes values piece by piece, for a caller that has no pass over all of them.
 #[derive(Debug)]
 pub struct Observer(Observing);
 
@@ -196,36 +196,36 @@ enum Observing {
 }
 
 impl Observer {
-    /// Of items, or of each of their fields.
+    /// An observer of items, or of each of their fields.
     ///
     /// # Errors
     ///
-    /// A type that cannot be looked at.
+    /// A type without statistics.
     pub fn of_items(dtype: &Dtype) -> Result<Self> {
         Observed::all(dtype, &[]).map(Observing::Items).map(Self)
     }
 
-    /// Of the columns of a table.
+    /// An observer of the columns of a table.
     #[must_use]
     pub fn of_columns(columns: &[Column]) -> Self {
         Self(Observing::Rows(columns.iter().map(Rows::new).collect()))
     }
 
-    /// Takes more items into account.
+    /// Adds items.
     pub fn look_at_items(&mut self, items: &[u8]) {
         if let Observing::Items(columns) = &mut self.0 {
             columns.iter_mut().for_each(|column| column.look(items, 1));
         }
     }
 
-    /// Takes more rows into account: values for each column.
+    /// Adds rows: values for each column.
     pub fn look_at_rows(&mut self, rows: &[ColumnValues]) {
         if let Observing::Rows(columns) = &mut self.0 {
             columns.iter_mut().zip(rows).for_each(|(column, values)| column.look(values));
         }
     }
 
-    /// The findings so far.
+    /// The statistics so far.
     #[must_use]
     pub fn report(&self) -> Vec<ColumnStats> {
         match &self.0 {
@@ -235,8 +235,8 @@ impl Observer {
     }
 }
 
-/// Looks at the values of columns that `pass` hands over, all rows each time that it is called.
-/// Nulls are no values.
+/// Statistics of the columns that `pass` hands over. Each call hands over all rows. Nulls do not
+/// count as values.
 ///
 /// # Errors
 ///
@@ -260,10 +260,10 @@ pub fn of_columns<E>(
     Ok(found.iter().map(Rows::report).collect())
 }
 
-/// A column of a table under observation.
+/// The statistics of a column of a table.
 #[derive(Debug)]
 struct Rows {
-    /// `None` for text and objects, of which only nulls are counted.
+    /// `None` for text and objects: only their nulls are counted.
     observed: Option<Observed>,
     name: String,
     kind: String,
@@ -273,7 +273,7 @@ struct Rows {
 impl Rows {
     fn new(column: &Column) -> Self {
         let name = column.name.clone();
-        // The items of a row that is an array are values as single ones are.
+        // If a row is an array, each of its items is a value.
         let dtype = column.dtype.as_ref().map(|dtype| shown_dtype(dtype, &column.kind));
         let observed = dtype.map(|dtype| Observed::of_table(&name, dtype.into_owned()));
         Self { observed, name, kind: kind_name(&column.kind).to_owned(), nulls: 0 }
@@ -299,7 +299,7 @@ impl Rows {
     }
 }
 
-/// The kind of a column without a type of NumPy, as its table calls it.
+/// The kind of a column without a NumPy type, in the words of its table.
 fn kind_name(kind: &ColumnKind) -> &str {
     match kind {
         ColumnKind::Utf8 => "utf8",
@@ -325,7 +325,7 @@ fn nulls(values: &ColumnValues) -> u64 {
     (marked + objects) as u64
 }
 
-/// The items of the rows that have a value.
+/// The items of rows that are not null.
 fn items(values: &ColumnValues) -> Cow<'_, [u8]> {
     let Values::Fixed { bytes, .. } = &values.values else { return (&[][..]).into() };
     match &values.valid {

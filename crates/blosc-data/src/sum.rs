@@ -1,4 +1,4 @@
-//! Hashes of content, which are equal for equal values whatever the format.
+//! Hashes of content: equal values have equal hashes in all formats.
 //!
 //! Arrays are hashed in C order, tables as their rows in structured arrays of NumPy.
 
@@ -10,13 +10,13 @@ use crate::Budget;
 use crate::content::Content;
 use crate::error::{Error, Result};
 
-/// How content is hashed.
+/// The hash function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Algorithm {
     /// As `sha256sum` does.
     Sha256,
-    /// As `xxh64sum -H3` does: fast, and no guard against forgery.
+    /// As `xxh64sum -H3` does: fast, but without protection against forgery.
     Xxh3,
 }
 
@@ -24,9 +24,9 @@ pub enum Algorithm {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Report {
-    /// The format of the first of the contents; `empty` if there is none.
+    /// The format of the first content; `empty` without content.
     pub format: &'static str,
-    /// How it was hashed.
+    /// The hash function.
     pub algorithm: Algorithm,
     /// Bytes of the content.
     pub nbytes: u64,
@@ -34,7 +34,7 @@ pub struct Report {
     pub sum: String,
 }
 
-/// The hash of one content. `progress` is told how many bytes more are done.
+/// The hash of one content. `progress` gets the number of bytes that are done.
 ///
 /// ```
 /// use blosc_data::{Budget, OpenOptions, content, sum};
@@ -62,7 +62,7 @@ pub fn sum(
     Ok(sum.finish())
 }
 
-/// The hash of contents one after the other, under way.
+/// The hash of several contents in a row, in progress.
 pub struct Sum {
     algorithm: Algorithm,
     hasher: Hasher,
@@ -84,7 +84,7 @@ impl core::fmt::Debug for Sum {
 }
 
 impl Sum {
-    /// The hash of nothing so far.
+    /// The hash of no content.
     #[must_use]
     pub fn new(algorithm: Algorithm) -> Self {
         let hasher = match algorithm {
@@ -117,7 +117,7 @@ impl Sum {
         })
     }
 
-    /// The hash of all that was added.
+    /// The hash of all contents so far.
     #[must_use]
     pub fn finish(self) -> Report {
         let sum = match self.hasher {
@@ -134,7 +134,7 @@ impl Sum {
 /// A line of a list of hashes, as `sha256sum` writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry<'a> {
-    /// The algorithm, which the number of digits tells.
+    /// The hash function, from the number of digits.
     pub algorithm: Algorithm,
     /// The hash in hexadecimal digits.
     pub sum: &'a str,
@@ -143,7 +143,7 @@ pub struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// The entry that a line without its end is; `None` for any other line.
+    /// Parses a line without its line break; `None` for other lines.
     #[must_use]
     pub fn parse(line: &'a [u8]) -> Option<Self> {
         let end = line.iter().position(|byte| *byte == b' ')?;

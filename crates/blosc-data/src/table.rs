@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::size::check_range;
 use crate::verify::{OnProgress, Report, VerifyOptions};
 
-/// Rows of a column that verifying reads at once.
+/// Rows of a column that verification reads at once.
 const BATCH_NROWS: usize = 1 << 14;
 
 /// A column of a table.
@@ -23,9 +23,9 @@ pub struct Column {
     pub name: String,
     /// The kind of its values.
     pub kind: ColumnKind,
-    /// The type of an item; `None` where values have no fixed width.
+    /// The type of an item; `None` for values without a fixed width.
     pub dtype: Option<Dtype>,
-    /// Lengths of the dimensions of the array that a row is; empty for single items.
+    /// Lengths of the array in a row; empty for single items.
     pub item_shape: Vec<u64>,
     /// Whether rows may be null.
     pub is_nullable: bool,
@@ -41,7 +41,7 @@ impl Column {
 
 /// A table: columns of one length.
 pub trait Table: Debug + Send + Sync {
-    /// The name of the format: `ctable` for both kinds, as their programs call them.
+    /// The name of the format: `ctable` for stores and for bcolz, as both programs use it.
     fn format(&self) -> &'static str;
 
     /// The columns in their order.
@@ -50,10 +50,10 @@ pub trait Table: Debug + Send + Sync {
     /// Number of rows.
     fn nrows(&self) -> u64;
 
-    /// Bytes that the table takes, decoded and as it is stored.
+    /// Bytes of the table, decoded and stored.
     fn sizes(&self) -> (u64, u64);
 
-    /// The attributes, as far as JSON can say them.
+    /// The attributes, as far as JSON can hold them.
     ///
     /// # Errors
     ///
@@ -62,8 +62,8 @@ pub trait Table: Debug + Send + Sync {
         Ok(Map::new())
     }
 
-    /// The values of some rows of the columns with these numbers, all of which exist.
-    /// `read` takes names and checks.
+    /// The values of rows of the columns with these numbers, all of which exist. `read` takes names
+    /// and checks them.
     ///
     /// # Errors
     ///
@@ -74,32 +74,32 @@ pub trait Table: Debug + Send + Sync {
     ///
     /// # Errors
     ///
-    /// A condition that makes no sense, or names what is no column.
+    /// A condition that does not parse, or names an unknown column.
     fn filter(&self, condition: &str) -> Result<Box<dyn RowFilter + '_>>;
 
-    /// Some rows of the columns with these numbers as arrays of Arrow.
+    /// Rows of the columns with these numbers as Arrow arrays.
     ///
     /// # Errors
     ///
-    /// A column that Arrow has no type for; values that cannot be read.
+    /// A column without an Arrow type; values that cannot be read.
     #[cfg(feature = "arrow")]
     fn record_batch(&self, columns: &[usize], rows: Range<u64>)
     -> Result<arrow_array::RecordBatch>;
 
-    /// Compares what was read with the seals of the files.
+    /// Compares the data read with the seals of the files.
     ///
     /// # Errors
     ///
-    /// Bytes that are not those that were sealed.
+    /// Bytes that differ from the sealed ones.
     fn compare_seals(&self) -> Result<()> {
         Ok(())
     }
 
-    /// Decodes everything and compares checksums; see [`verify`](crate::verify::verify).
+    /// Decodes all values and compares checksums; see [`verify`](crate::verify::verify).
     ///
     /// # Errors
     ///
-    /// Only where the system refuses to read at all; damage is in the report.
+    /// When the system refuses to read at all. Damage is in the report instead.
     fn verify(&self, options: &VerifyOptions, progress: OnProgress<'_>) -> Result<Report> {
         let _ = (options, progress);
         let mut report = Report::default();
@@ -119,7 +119,7 @@ pub trait Table: Debug + Send + Sync {
 
 /// A condition on the rows of a table.
 pub trait RowFilter: Debug + Send + Sync {
-    /// The numbers of those rows in `rows` that fulfil it.
+    /// The numbers of the rows in `rows` that fulfil the condition.
     ///
     /// # Errors
     ///
@@ -148,7 +148,7 @@ impl dyn Table + '_ {
         found.ok_or_else(|| Error::NoMember { name: name.to_owned() })
     }
 
-    /// The values of some rows of the columns with these names; of all columns without a name.
+    /// The values of rows of the columns with these names; of all columns, without names.
     ///
     /// # Errors
     ///
@@ -159,7 +159,7 @@ impl dyn Table + '_ {
         self.read_columns(&self.numbers(names)?, rows)
     }
 
-    /// The numbers of the columns with these names; of all columns without a name.
+    /// The numbers of the columns with these names; of all columns, without names.
     ///
     /// # Errors
     ///

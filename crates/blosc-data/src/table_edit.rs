@@ -1,12 +1,12 @@
-//! Tables that are kept up: columns come, go and get other names, cells are set, rows are deleted.
+//! Changes of tables: columns are added, removed and renamed, cells are set, rows are deleted.
 //!
 //! | table | changes |
 //! |---|---|
 //! | of a store | all |
 //! | of bcolz | columns, cells; no rows are deleted, and there are no nulls |
 //!
-//! A store is the old or the new one whatever happens. What a directory cannot do file by file is
-//! done in a copy, which takes its place.
+//! A crash leaves the old store or the new one. Changes that a directory cannot make file by file
+//! are made in a copy, which then replaces it.
 
 use core::ops::Range;
 use std::path::Path;
@@ -33,7 +33,7 @@ use crate::params::OpenOptions;
 use crate::resources::Resources;
 use crate::size::as_len;
 
-/// Rows that are looked at together.
+/// Rows for which a condition is evaluated at once.
 const BATCH_NROWS: usize = 1 << 16;
 
 /// One change of a table.
@@ -44,49 +44,49 @@ pub enum Change {
     Add {
         /// Its name.
         name: String,
-        /// NumPy's type of its items; `text`, and `words` for text that is stored once.
+        /// NumPy's type of the items; or `text`; or `words` for text that is stored once.
         kind: String,
-        /// The value as CSV has it; `None` for null.
+        /// The value in the spelling of CSV; `None` for null.
         value: Option<String>,
     },
-    /// Another name for a column.
+    /// A new name for a column.
     Rename {
         /// The old name.
         from: String,
         /// The new name.
         to: String,
     },
-    /// A column that goes.
+    /// The removal of a column.
     Drop {
         /// Its name.
         name: String,
     },
-    /// Another value for cells of a column.
+    /// A new value for cells of a column.
     Set {
         /// The name of the column.
         name: String,
-        /// The value as CSV has it; `None` for null.
+        /// The value in the spelling of CSV; `None` for null.
         value: Option<String>,
-        /// A condition on the rows, all if there is none.
+        /// A condition on the rows; `None` for all.
         condition: Option<String>,
     },
-    /// A value for all cells of a column that are null.
+    /// A value for all null cells of a column.
     Fill {
         /// The name of the column.
         name: String,
-        /// The value as CSV has it.
+        /// The value in the spelling of CSV.
         value: String,
     },
-    /// Rows that go.
+    /// The removal of rows.
     Delete {
         /// A condition on them.
         condition: String,
     },
-    /// The table without the bytes of deleted rows and without room for more.
+    /// The removal of deleted rows' bytes, and of room for more rows.
     Compact,
 }
 
-/// The actions of [`Change::parse`], and what they do.
+/// The actions of [`Change::parse`], with descriptions.
 pub const ACTIONS: [(&str, &str); 7] = [
     ("add", "Add a column with one value in all rows"),
     ("rename", "Give a column another name"),
@@ -98,9 +98,9 @@ pub const ACTIONS: [(&str, &str); 7] = [
 ];
 
 impl Change {
-    /// The changes that an action makes of `items`: `COLUMN:TYPE=VALUE` for `add`, `COLUMN=NAME`
-    /// for `rename`, `COLUMN` for `drop`, `COLUMN=VALUE` for `set` and `fill`; without a value
-    /// cells become null. `None` where something is missing or too much.
+    /// The changes for an action and its `items`: `COLUMN:TYPE=VALUE` for `add`, `COLUMN=NAME` for
+    /// `rename`, `COLUMN` for `drop`, `COLUMN=VALUE` for `set` and `fill`. Without a value, cells
+    /// become null. `None` if words are missing or superfluous.
     #[must_use]
     pub fn parse(action: &str, items: &[String], condition: Option<&str>) -> Option<Vec<Self>> {
         let condition = condition.map(str::to_owned);
@@ -139,33 +139,33 @@ impl Change {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Changed {
-    /// Cells that were set, or rows that are gone.
+    /// Cells that were set, or rows that were removed.
     pub count: u64,
-    /// Columns whose indexes are gone, since they do not know the change.
+    /// Columns whose indexes were removed, since the change made them stale.
     pub indexes: Vec<String>,
 }
 
-/// The means of a change.
+/// The options of a change.
 #[derive(Clone, Debug, Default)]
 pub struct Means {
-    /// How the store is opened, locked and written.
+    /// Options for opening, locking and writing a store.
     pub write: WriteOptions,
-    /// How a table of bcolz is opened and locked.
+    /// Options for opening and locking a table of bcolz.
     pub bcolz: bcolz_store::OpenOptions,
-    /// How it is read.
+    /// Options for reading.
     pub open: OpenOptions,
     /// Threads and memory.
     pub resources: Resources,
-    /// Where temporary files are listed for signals.
+    /// The list of temporary files for signals.
     pub unfinished: Unfinished,
 }
 
-/// Changes a table of bcolz at `path`, one change after the other. Nothing is changed if one of
-/// them makes no sense; the conditions are those of the table as it was.
+/// Makes changes of the bcolz table at `path`, in order. If one of them is impossible, none is
+/// made. Conditions see the table before all changes.
 ///
 /// # Errors
 ///
-/// [`Refusal::NotInBcolz`]; a value or a condition that makes no sense; a system that refuses.
+/// [`Refusal::NotInBcolz`]; a value or a condition that does not parse; a refusal of the system.
 pub fn change_bcolz(path: &Path, changes: &[Change], means: &Means) -> Result<Vec<Changed>> {
     let tree: Arc<dyn Tree> = Arc::new(DirTree::new(path));
     if let DataSet::CArray(_) = bcolz_store::open_in(Arc::clone(&tree), "", &means.bcolz)? {
@@ -182,7 +182,7 @@ pub fn change_bcolz(path: &Path, changes: &[Change], means: &Means) -> Result<Ve
     Ok(done)
 }
 
-/// A change of a table of bcolz that makes sense.
+/// A possible change of a bcolz table.
 enum Step<'a> {
     Add { name: &'a str, dtype: Dtype, item: Vec<u8> },
     Rename { from: &'a str, to: &'a str },
@@ -191,7 +191,7 @@ enum Step<'a> {
 }
 
 impl<'a> Step<'a> {
-    /// The step for a change, after which the table has the columns `names`.
+    /// The step for a change, in a table with the columns `names`, which it updates.
     fn for_change(
         change: &'a Change,
         table: &CTable,
@@ -246,7 +246,7 @@ impl<'a> Step<'a> {
     }
 }
 
-/// The rows that meet a condition, all without one.
+/// The rows that meet a condition; all rows without one.
 fn rows_of(table: &CTable, condition: Option<&str>) -> Result<Vec<Range<u64>>> {
     let Some(condition) = condition else {
         return Ok(core::iter::once(0..table.len()).collect());
@@ -261,7 +261,7 @@ fn rows_of(table: &CTable, condition: Option<&str>) -> Result<Vec<Range<u64>>> {
     Ok(runs(found))
 }
 
-/// The refusal of a change that only tables of stores have.
+/// The refusal of a change that only stores support.
 const fn not_in_bcolz(change: &Change) -> Refusal {
     Refusal::NotInBcolz(match change {
         Change::Delete { .. } => BcolzLack::Deletion,
@@ -271,13 +271,13 @@ const fn not_in_bcolz(change: &Change) -> Refusal {
     })
 }
 
-/// Changes the table `key` of the store at `path`; `/` is a store that is one. All changes are made
-/// or none; the conditions are those of the table as it was.
+/// Changes the table `key` of the store at `path`; `/` stands for a store that is a table. All
+/// changes are made or none. Conditions see the table before all changes.
 ///
 /// # Errors
 ///
-/// As [`StoreWriter::open_with`]; a value or a condition that makes no sense; what the table
-/// refuses.
+/// As [`StoreWriter::open_with`]; a value or a condition that does not parse; changes that the
+/// table refuses.
 pub fn change_table(
     path: &Path,
     key: &str,
@@ -303,7 +303,7 @@ pub fn change_table(
     Ok(done)
 }
 
-/// Whether files change that only fit each other.
+/// Whether the changes touch several files that must fit each other.
 fn needs_copy(table: &Table, changes: &[Change]) -> Result<bool> {
     let [change] = changes else { return Ok(true) };
     let name = match change {
@@ -315,7 +315,7 @@ fn needs_copy(table: &Table, changes: &[Change]) -> Result<bool> {
     Ok(matches!(kind, ColumnKind::Utf8 | ColumnKind::Dictionary { .. }))
 }
 
-/// Changes a copy of a directory, which then takes its place.
+/// Changes a copy of a directory, which then replaces the directory.
 fn in_copy(
     path: &Path,
     store: &Store,
@@ -373,7 +373,7 @@ fn apply(
     Ok(Changed { count, indexes })
 }
 
-/// Sets cells, if all changes do that, at once: a condition is that of the table as it was.
+/// Sets cells in one step, if all changes set cells. Conditions see the table before all changes.
 fn set_cells(
     writer: &mut StoreWriter,
     table: &Table,
@@ -402,7 +402,7 @@ fn set_cells(
         };
         let changed = |count| Changed { count, indexes: vec![] };
         let mut done: Vec<Changed> = counts.into_iter().map(changed).collect();
-        // One word about each index is enough.
+        // Each index is reported once.
         if let Some(first) = done.iter_mut().find(|done| done.count > 0) {
             first.indexes = indexes;
         }
@@ -437,7 +437,7 @@ fn is_in(bits: &Option<Vec<u64>>, row: u64) -> bool {
     bits.as_ref().is_none_or(bit)
 }
 
-/// A value for a column of a table, as its only row.
+/// A value for a column, as a column of one row.
 fn cell(table: &Table, name: &str, text: Option<&str>, means: &Means) -> Result<ColumnValues> {
     let rows = TableRows::open_column(table.clone(), name)?;
     let Some(text) = text else { return Ok(ColumnValues::objects([Value::Nil])) };
@@ -447,7 +447,7 @@ fn cell(table: &Table, name: &str, text: Option<&str>, means: &Means) -> Result<
     values.into_iter().next().ok_or(Error::Internal("a value of no column"))
 }
 
-/// A new column, and the value of its rows.
+/// The description of a new column, and its value.
 fn new_column(
     name: &str,
     kind: &str,
@@ -476,12 +476,12 @@ fn new_column(
     }
 }
 
-/// The type that NumPy writes like this, for a column.
+/// The NumPy type with this name, for a column.
 fn numpy(name: &str, text: &str) -> Result<Dtype> {
     text.parse().map_err(|_| Error::NoColumnKind(format!("`{name}`, {text:?}")))
 }
 
-/// An item of a type, by its text.
+/// An item of a type, parsed from text.
 fn item_of(name: &str, dtype: &Dtype, text: &str, means: &Means) -> Result<Vec<u8>> {
     let dtype = Dtype::packed([(name.to_owned(), dtype.clone())])
         .map_err(|error| Error::NoColumnKind(error.to_string()))?;
@@ -501,7 +501,7 @@ fn content_of(name: &str, dtype: &Dtype, text: &str) -> Result<Content> {
     let file = Arc::new(MemStore::new(lines.into_bytes()));
     let items = csv::read(file, csv::COMMA, Some(dtype), csv::MissingTruth::Text, &mut |_| ())
         .map_err(|error| match error {
-            // There is no file whose lines could be counted.
+            // The value is not from a file, so the error gets no line number.
             Error::Csv(CsvError::Value { column, text, dtype, .. }) => {
                 Error::Csv(CsvError::Cell { column, text, dtype })
             }

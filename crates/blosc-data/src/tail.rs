@@ -1,5 +1,5 @@
-//! Bytes after the last object of a file: usually none, else the rest of an interrupted write or
-//! another file that somebody put there.
+//! Bytes after the last object of a file: usually none, else the rest of an interrupted write, or
+//! another file.
 
 use core::fmt;
 use std::sync::Arc;
@@ -12,15 +12,15 @@ use bloscpack::BlpFile;
 use crate::error::{Doing, Error, Result};
 use crate::size::as_len;
 
-/// Bytes that tell the length of a frame, and the format of anything.
+/// Bytes that hold the length of a frame, and the magic of any format.
 const HEAD_NBYTES: usize = 87;
 
-/// Bytes after the last object of a file that are no part of it.
+/// Bytes after the last object of a file, which do not belong to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tail {
-    /// How many there are.
+    /// Their number.
     pub nbytes: u64,
-    /// The kind of object that they begin like.
+    /// The kind of object that they begin.
     kind: Kind,
     after: After,
 }
@@ -39,7 +39,7 @@ impl Tail {
     /// No byte.
     pub const NONE: Self = Self { nbytes: 0, kind: Kind::Empty, after: After::Frames };
 
-    /// `nbytes` bytes after the last frame, the first of which are `head`.
+    /// `nbytes` bytes after the last frame; `head` are the first of them.
     #[must_use]
     pub fn of_frames(nbytes: u64, head: &[u8]) -> Self {
         Self { nbytes, kind: probe(head), after: After::Frames }
@@ -58,20 +58,20 @@ impl Tail {
         Ok(Self { nbytes, kind, after: After::Chunk })
     }
 
-    /// `nbytes` bytes after the array of a `.npy` file, from byte `at` on. Items may begin like
-    /// many a file, and so only another array, a frame and a Bloscpack file are recognised.
+    /// `nbytes` bytes after the array of a `.npy` file, at byte `at`. Items may look like many
+    /// formats, so only another array, a frame or a Bloscpack file is recognised.
     #[must_use]
     pub fn of_npy(nbytes: u64, store: &dyn ReadAt, at: u64) -> Self {
         let mut head = vec![0; as_len(nbytes).min(HEAD_NBYTES)];
-        // Reading them later reports the error.
+        // Later reads report the error.
         let found = store.read_exact_at(at, &mut head).map_or(Kind::Unknown, |()| probe(&head));
         let tail = Self { nbytes, kind: found, after: After::Array };
         let is_known = tail.is_ours() || found == Kind::Npy;
         if is_known { tail } else { Self { kind: Kind::Unknown, ..tail } }
     }
 
-    /// The bytes after the frames, or the Bloscpack file, that a file begins with; none where their
-    /// end is not known.
+    /// The bytes after the frames or the Bloscpack file at the start of a file; none if their end
+    /// is unknown.
     ///
     /// # Errors
     ///
@@ -97,7 +97,7 @@ impl Tail {
         }
     }
 
-    /// Their number, and the object before them.
+    /// Their number, and the object before them, in words.
     #[must_use]
     pub fn name(&self) -> String {
         let before = match self.after {
@@ -108,14 +108,14 @@ impl Tail {
         format!("{} bytes after the {before}", self.nbytes)
     }
 
-    /// Whether another file begins there, as its first bytes say. An interrupted writer leaves
-    /// chunks, which have no such bytes.
+    /// Whether another file begins there, by its first bytes. An interrupted write leaves chunks,
+    /// which begin otherwise.
     #[must_use]
     pub fn is_a_file(&self) -> bool {
         !matches!(self.kind, Kind::Empty | Kind::Unknown | Kind::Chunk)
     }
 
-    /// Whether that is a frame or a Bloscpack file, which can follow each other in a file.
+    /// Whether that file is a frame or a Bloscpack file, which may be in a sequence.
     #[must_use]
     pub fn is_ours(&self) -> bool {
         matches!(self.kind, Kind::Frame | Kind::OlderFrame | Kind::Bloscpack)

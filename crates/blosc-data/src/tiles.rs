@@ -1,4 +1,4 @@
-//! A part of an array, dimension by dimension, and the tiles that it is read in.
+//! A part of an array as axes, and the tiles in which it is read.
 
 use core::ops::Range;
 
@@ -12,30 +12,30 @@ use crate::error::{Error, Result};
 pub struct Axis {
     /// The first position.
     pub start: u64,
-    /// From one position to the next; negative for those that go back.
+    /// The distance between positions; negative for a reversed order.
     pub step: i64,
-    /// How many positions there are.
+    /// The number of positions.
     pub len: u64,
-    /// Was one position chosen, so that the dimension is gone?
+    /// Whether a single position was chosen, which removes the dimension.
     pub is_index: bool,
 }
 
 impl Axis {
-    /// The position with number `n`.
+    /// Position number `n`.
     #[must_use]
     pub fn position(&self, n: u64) -> u64 {
         let way = n.saturating_mul(self.step.unsigned_abs());
         if self.step < 0 { self.start.saturating_sub(way) } else { self.start.saturating_add(way) }
     }
 
-    /// The positions with numbers in `part`, along a dimension that stays.
+    /// The positions with the numbers `part`, along a dimension that is kept.
     #[must_use]
     pub fn part(&self, part: &Range<u64>) -> Self {
         let (start, len) = (self.position(part.start), part.end.saturating_sub(part.start));
         Self { start, step: self.step, len, is_index: false }
     }
 
-    /// The same as a slice.
+    /// The axis as a slice.
     #[must_use]
     pub fn pick(&self) -> Pick {
         let number = |position: u64| i64::try_from(position).unwrap_or(i64::MAX);
@@ -48,7 +48,7 @@ impl Axis {
         Pick::Slice { start: Some(number(self.start)), stop, step: self.step }
     }
 
-    /// The range of positions from the lowest to the highest of those with numbers in `part`.
+    /// The range from the lowest to the highest of the positions with the numbers `part`.
     #[must_use]
     pub fn cover(&self, part: &Range<u64>) -> Range<u64> {
         let (first, last) = (self.position(part.start), self.position(part.end.saturating_sub(1)));
@@ -60,7 +60,7 @@ impl Axis {
 ///
 /// # Errors
 ///
-/// A selection that is no part of such an array.
+/// A selection that does not fit the array.
 pub fn axes(picks: &[Pick], shape: &[u64]) -> Result<Vec<Axis>> {
     let to_error = |error| Error::from(b2frame::Error::from(error));
     let mut resolved = vec![];
@@ -69,7 +69,7 @@ pub fn axes(picks: &[Pick], shape: &[u64]) -> Result<Vec<Axis>> {
     }
     for (dim, len) in shape.iter().enumerate() {
         let pick = picks.get(dim).copied().unwrap_or(Pick::ALL);
-        // The whole is asked, so that an error names the dimension.
+        // Selecting in all dimensions lets an error name the dimension.
         let mut whole = vec![Pick::slice(0, 0, 1); dim];
         whole.push(pick);
         let selection = Selection::from(whole);
@@ -94,7 +94,7 @@ pub fn axes(picks: &[Pick], shape: &[u64]) -> Result<Vec<Axis>> {
     Ok(resolved)
 }
 
-/// Dimensions that are left, without those of one position if there are too many.
+/// The dimensions that are kept; if they are too many, without those of one position.
 #[must_use]
 pub fn kept(axes: &[Axis]) -> Vec<usize> {
     let left = |is_kept: &dyn Fn(&Axis) -> bool| -> Vec<usize> {
@@ -105,7 +105,7 @@ pub fn kept(axes: &[Axis]) -> Vec<usize> {
     if all.len() < 2 || long.is_empty() { all.into_iter().take(2).collect() } else { long }
 }
 
-/// The slice between brackets; nothing if it is all.
+/// The slice in brackets; empty for the whole.
 #[must_use]
 pub fn part_name(picks: &[Pick], ndim: usize) -> String {
     if picks.iter().all(|pick| *pick == Pick::ALL) {
@@ -122,9 +122,8 @@ pub fn part_name(picks: &[Pick], ndim: usize) -> String {
     format!("[{}]", parts.collect::<Vec<_>>().join(", "))
 }
 
-/// The axes at each position of all dimensions but the one with number `along` of those that stay,
-/// and what they are called; `None` if there is no such dimension, or more than `max` positions. A
-/// negative number counts from the end.
+/// The axes at each position of all kept dimensions but `along`, with their names. `None` if there
+/// is no such dimension, or for more than `max` positions. A negative number counts from the end.
 #[must_use]
 pub fn each_along(axes: &[Axis], along: i64, max: u64) -> Option<Vec<(String, Vec<Axis>)>> {
     let stay: Vec<usize> = (0..axes.len()).filter(|dim| !axes[*dim].is_index).collect();
@@ -149,8 +148,8 @@ pub fn each_along(axes: &[Axis], along: i64, max: u64) -> Option<Vec<(String, Ve
     Some((0..count).map(one).collect())
 }
 
-/// Adds the numbers at the positions of a tile to `values`: of a number in each of the items of
-/// the box that covers the tile, from `bytes` on. `sizes`: bytes of an item, and of a number.
+/// Adds the numbers at the positions of a tile to `values`. `bytes` starts at the first number in
+/// the box that covers the tile. `sizes`: bytes of an item, and of a number.
 pub fn numbers_of_tile(
     number: NumberType,
     sizes: (usize, usize),
@@ -187,27 +186,27 @@ pub fn numbers_of_tile(
     }
 }
 
-/// The tiles that a part is made of, in C order.
+/// The tiles of a part, in C order.
 #[derive(Debug)]
 pub struct Tiles {
-    /// How each axis is cut.
+    /// The division of each axis.
     cuts: Vec<Cut>,
-    /// Where the next tile starts.
+    /// The start of the next tile.
     next: Option<Vec<u64>>,
 }
 
-/// How an axis is cut into ranges.
+/// The division of an axis into ranges.
 #[derive(Clone, Copy, Debug)]
 struct Cut {
-    /// Length of the first range, which ends where a chunk does.
+    /// Length of the first range, which ends at a chunk border.
     first: u64,
-    /// Length of those after it.
+    /// Length of the other ranges.
     len: u64,
     whole: u64,
 }
 
 impl Cut {
-    /// The range that starts here.
+    /// The range from this start on.
     fn range(&self, start: u64) -> Range<u64> {
         let len = if start == 0 { self.first } else { self.len };
         start..start.saturating_add(len).min(self.whole)
@@ -215,8 +214,8 @@ impl Cut {
 }
 
 impl Tiles {
-    /// Tiles whose boxes have at most `max_items` items, and are whole multiples of `box_lens` as
-    /// far as that is possible.
+    /// Tiles whose boxes have at most `max_items` items. Where possible, boxes are multiples of
+    /// `box_lens`.
     #[must_use]
     pub fn new(axes: &[Axis], box_lens: &[u64], max_items: u64) -> Self {
         let step = |dim: usize| axes[dim].step.unsigned_abs().max(1);

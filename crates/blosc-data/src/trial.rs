@@ -22,13 +22,13 @@ use crate::content::Content;
 use crate::error::{Error, Result};
 use crate::{Budget, typesize};
 
-/// The time; a module in a browser has no clock, and reading one there is a panic.
+/// The time. A module in a browser has no clock, and reading one there panics.
 fn now() -> Option<Instant> {
     const HAS_CLOCK: bool = !cfg!(all(target_family = "wasm", target_os = "unknown"));
     HAS_CLOCK.then(Instant::now)
 }
 
-/// The time since then; none without a clock, so that all settings are as fast.
+/// The time since `start`; 0 without a clock, so that all settings count as equally fast.
 fn elapsed(start: Option<Instant>) -> Duration {
     start.map_or(Duration::ZERO, |start| start.elapsed())
 }
@@ -39,7 +39,7 @@ const CHUNK_NBYTES: u64 = 1 << 20;
 /// The origin of an item size that the caller gives.
 const GIVEN: &str = "as given";
 
-/// How a trial compresses.
+/// The settings of a compression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setting {
     /// The codec.
@@ -48,9 +48,9 @@ pub struct Setting {
     pub codec_meta: u8,
     /// Its level.
     pub clevel: Level,
-    /// The filters before it.
+    /// The filters.
     pub filters: Pipeline,
-    /// Bytes of a block; `None` for the choice of the chunk engine.
+    /// Bytes of a block; `None` for the automatic choice.
     pub blocksize: Option<usize>,
 }
 
@@ -63,7 +63,7 @@ impl Setting {
     }
 }
 
-/// The result of trying a setting.
+/// The result of a trial.
 #[derive(Clone, Copy, Debug)]
 pub struct Outcome {
     /// The setting.
@@ -78,7 +78,7 @@ pub struct Outcome {
     pub read: f64,
 }
 
-/// The same as a document.
+/// The outcome as a document.
 #[derive(Debug, Serialize)]
 pub struct OutcomeReport {
     codec: String,
@@ -93,14 +93,14 @@ pub struct OutcomeReport {
 }
 
 impl Outcome {
-    /// Bytes of data for each byte of a chunk.
+    /// The compression ratio: bytes of data for each byte of a chunk.
     #[allow(clippy::cast_precision_loss, reason = "a ratio needs no more digits")]
     #[must_use]
     pub fn cratio(&self) -> f64 {
         self.nbytes as f64 / self.cbytes.max(1) as f64
     }
 
-    /// Whether it is nowhere worse, and somewhere better.
+    /// Whether it is better in some measure, and worse in none.
     #[must_use]
     pub fn beats(&self, other: &Self) -> bool {
         let pairs =
@@ -108,7 +108,7 @@ impl Outcome {
         pairs.iter().all(|(a, b)| a >= b) && pairs.iter().any(|(a, b)| a > b)
     }
 
-    /// As a document.
+    /// The outcome as a document.
     #[must_use]
     pub fn report(&self) -> OutcomeReport {
         OutcomeReport {
@@ -124,7 +124,7 @@ impl Outcome {
     }
 }
 
-/// Data to try settings on.
+/// Data for trials.
 #[derive(Clone, Debug)]
 pub struct Sample {
     /// Pieces of the data, a chunk each.
@@ -133,33 +133,33 @@ pub struct Sample {
     pub typesize: usize,
     /// The origin of the item size, in words.
     pub evidence: &'static str,
-    /// Bytes of everything.
+    /// Bytes of the whole input.
     pub total: u64,
 }
 
 blosc_chunk::setters! {
-/// How a sample is taken.
+/// Options for taking a sample.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct SampleOptions {
-    /// Most bytes that are taken.
+    /// Most bytes of the sample.
     pub max_nbytes: u64,
-    /// Bytes of an item; `None` for what the content, the name or the bytes tell.
+    /// Bytes of an item; `None` to detect it from the content, the name or the bytes.
     pub typesize: Option<u8>,
-    /// Threads and memory of reading.
+    /// Threads and memory for reading.
     pub budget: Budget,
 }
 }
 
 impl Sample {
-    /// Pieces that the caller has, with items of `typesize` bytes.
+    /// A sample of pieces from the caller, with items of `typesize` bytes.
     #[must_use]
     pub fn new(pieces: Vec<Vec<u8>>, typesize: usize) -> Self {
         let total = pieces.iter().map(|piece| piece.len() as u64).sum();
         Self { pieces, typesize, evidence: GIVEN, total }
     }
 
-    /// Takes a sample from all parts of the contents of an input, which is called `name`.
+    /// Takes a sample from all parts of an input; `name` is the name of the input.
     ///
     /// # Errors
     ///
@@ -190,7 +190,7 @@ impl Sample {
             (None, Some(known)) => (known, "from the file"),
             (None, None) => {
                 let (found, evidence) = typesize::find(name, head, Some(total));
-                // An item is not cut.
+                // Pieces end at borders of items.
                 let fits = total.is_multiple_of(found.into());
                 if fits { (found.into(), evidence.text()) } else { (1, "no larger one divides it") }
             }
@@ -204,8 +204,8 @@ impl Sample {
         self.pieces.iter().map(|piece| piece.len() as u64).sum()
     }
 
-    /// Tries a setting, `rounds` times of which the best counts; `None` if there is no such codec
-    /// or filter here, or it does not suit the data.
+    /// Runs a trial of a setting `rounds` times; the best time counts. `None` if this build lacks
+    /// the codec or filter, or it does not suit the data.
     ///
     /// # Errors
     ///
@@ -251,7 +251,7 @@ impl Sample {
     }
 }
 
-/// The item size that the content tells; `None` for data that are not compressed and have no type.
+/// The item size of the content; `None` for uncompressed data without a type.
 fn item_size(contents: &[Content]) -> Option<usize> {
     let content = contents.first().filter(|content| content.name() != "raw")?;
     let layout = content.layout().ok().flatten();
@@ -259,7 +259,7 @@ fn item_size(contents: &[Content]) -> Option<usize> {
     Some(if (1..=255).contains(&size) { size } else { 1 })
 }
 
-/// The bytes `range` of all contents together, as far as they are of one of them.
+/// Reads the bytes `range` of all contents together, within one of them.
 fn read(
     contents: &[Content],
     sizes: &[u64],
@@ -282,7 +282,7 @@ fn read(
     Ok(vec![])
 }
 
-/// The aim by which settings are ranked.
+/// The ranking of settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Goal {
     /// Little space.
@@ -293,10 +293,10 @@ pub enum Goal {
     Speed,
 }
 
-/// Pipelines that lose nothing, for items of any size.
+/// Lossless pipelines for items of any size.
 const FILTERS: [&str; 5] = ["none", "shuffle", "bitshuffle", "delta,shuffle", "shuffle,bytedelta"];
 
-/// Pipelines that are tried with all codecs.
+/// Pipelines that all codecs try.
 const MAX_PIPELINES: usize = 2;
 
 /// Codecs and their levels.
@@ -307,12 +307,12 @@ const CODECS: [(CodecId, &[u8]); 4] = [
     (CodecId::ZSTD, &[1, 3, 5, 7, 9]),
 ];
 
-/// Block sizes that are tried with the winner (bytes).
+/// Block sizes that the winner tries (bytes).
 const BLOCKS: [usize; 3] = [16 << 10, 64 << 10, 512 << 10];
 
-/// All outcomes of the trials that are worth their time, and that of the setting `now`. All
-/// pipelines are tried with a fast and a strong codec; the best of them with all codecs and levels;
-/// the winner with other block sizes, unless the blocks are those of an array.
+/// The outcomes of all useful trials, and of the setting `now`. A fast and a strong codec try all
+/// pipelines; all codecs and levels try the best of these; other block sizes try the winner, unless
+/// an array determines the blocks.
 ///
 /// # Errors
 ///
@@ -324,7 +324,7 @@ pub fn explore(
     is_array: bool,
     now: Option<Setting>,
 ) -> Result<Vec<Outcome>> {
-    // Of single bytes only bits can be put together.
+    // Shuffle has no effect on single bytes; bitshuffle has.
     let specs: &[&str] = if sample.typesize > 1 { &FILTERS } else { &["none", "bitshuffle"] };
     let pipelines = specs.iter().filter_map(|spec| Pipeline::parse(spec).ok());
     let mut outcomes: Vec<Outcome> = vec![];
@@ -348,7 +348,7 @@ pub fn explore(
             }
         }
     }
-    // The blocks of an array have a shape.
+    // The blocks of an array have a shape, which sizes do not describe.
     if let Some(winner) = choose(goal, &outcomes).filter(|_| !is_array).copied() {
         for blocksize in BLOCKS {
             let setting = Setting { blocksize: Some(blocksize), ..winner.setting };
@@ -361,7 +361,7 @@ pub fn explore(
     Ok(outcomes)
 }
 
-/// One trial more, of what has not been tried.
+/// Runs a trial, unless the setting was tried before.
 fn attempt(
     dparams: &DParams,
     sample: &Sample,
@@ -374,12 +374,12 @@ fn attempt(
     Ok(())
 }
 
-/// The outcome that serves the goal best.
+/// The best outcome for the goal.
 #[must_use]
 pub fn choose(goal: Goal, outcomes: &[Outcome]) -> Option<&Outcome> {
     let score = |outcome: &Outcome| match goal {
         Goal::Ratio => outcome.cratio(),
-        // Twice the ratio is worth a tenth of both speeds.
+        // Twice the ratio makes up for a tenth of each speed.
         Goal::Balanced => outcome.cratio().log2() + 0.15 * (outcome.write * outcome.read).log2(),
         Goal::Speed => 1.0 / (1.0 / outcome.write + 1.0 / outcome.read),
     };

@@ -1,23 +1,22 @@
-//! The size of an item, by default.
+//! The default size of an item.
 //!
-//! In this order: the header of a `.npy` file, an extension that names a type (`.f32`, `.i16`,
-//! ...), the data itself. The guess from data tries what matters: a sample is compressed once for
-//! every candidate with shuffle and LZ4, and the smallest result wins. A larger item size must be
-//! better than a smaller one by more than 2 %, since it costs time and since noise would decide
-//! otherwise; text and other bytes without structure come out as 1.
+//! The sources are, in this order: the header of a `.npy` file, an extension that names a type
+//! (`.f32`, `.i16`, ...), the data. The guess from data compresses a sample with shuffle and LZ4
+//! for every candidate; the smallest result wins. A larger size must win by more than 2 %, since it
+//! costs time and noise would decide otherwise. Text and other bytes without structure give 1.
 
 use std::path::Path;
 
 use blosc_chunk::{CParams, CodecId, Encoder, Level, Pipeline, max_compressed_len};
 use blosc_dtype::{Dtype, npy::NpyHeader};
 
-/// Length of the sample that the guess looks at (bytes).
+/// Bytes of the sample for the guess.
 pub const SAMPLE: usize = 256 << 10;
 
 /// Item sizes that are tried.
 const CANDIDATES: [u8; 5] = [1, 2, 4, 8, 16];
 
-/// Where an item size comes from.
+/// The origin of an item size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Evidence {
@@ -25,12 +24,12 @@ pub enum Evidence {
     Npy,
     /// The extension of the name.
     Extension,
-    /// The first bytes of the data, by trial.
+    /// Trials on the first bytes of the data.
     Data,
 }
 
 impl Evidence {
-    /// As it is said with `-v`.
+    /// The words for `-v`.
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
@@ -41,22 +40,22 @@ impl Evidence {
     }
 }
 
-/// The item size of data of `len` bytes, if that is known, that start with `sample` and are called
-/// `name`. A guess divides the length: other data could not be appended to.
+/// The item size of data that start with `sample` and are named `name`; `len` is their length, if
+/// known. The guess divides the length: otherwise data could not be appended.
 #[must_use]
 pub fn find(name: Option<&Path>, sample: &[u8], len: Option<u64>) -> (u8, Evidence) {
     Guess::default().find(name, sample, len)
 }
 
-/// Finds item sizes, and keeps what it tries small samples with: for a run over many small files.
+/// Guesses item sizes, with encoders that are kept for a run over many small files.
 #[derive(Debug, Default)]
 pub struct Guess {
-    /// One for each candidate.
+    /// An encoder for each candidate.
     encoders: [Option<Encoder>; CANDIDATES.len()],
     chunk: Vec<u8>,
 }
 
-/// The longest sample after which an encoder is kept, whose buffers are as long (bytes).
+/// The longest sample after which encoders are kept: their buffers are of that length (bytes).
 const KEPT: usize = 64 << 10;
 
 impl Guess {
@@ -67,9 +66,9 @@ impl Guess {
         by_header.or_else(by_name).unwrap_or_else(|| (self.of_data(sample, len), Evidence::Data))
     }
 
-    /// The candidate that makes the sample smallest.
+    /// The candidate with the smallest compressed sample.
     fn of_data(&mut self, sample: &[u8], len: Option<u64>) -> u8 {
-        // The same bytes for all, whole items for each.
+        // All candidates get the same bytes, cut to whole items.
         let sample = sample.get(..SAMPLE).unwrap_or(sample);
         let sample = &sample[..sample.len() - sample.len() % 16];
         let mut best: Option<(usize, u8)> = None;
@@ -78,7 +77,7 @@ impl Guess {
         for (typesize, encoder) in CANDIDATES.into_iter().zip(&mut self.encoders) {
             let cbytes = || trial(encoder, sample, typesize, &mut self.chunk);
             let Some(cbytes) = fits(typesize).then(cbytes).flatten() else { continue };
-            // More than 2 % better than the best so far.
+            // The candidate must be more than 2 % smaller than the best so far.
             if best.is_none_or(|(least, _)| cbytes.saturating_mul(50) < least.saturating_mul(49)) {
                 best = Some((cbytes, typesize));
             }
@@ -87,7 +86,7 @@ impl Guess {
     }
 }
 
-/// The type of the items of a file that is called like one: `x.f32`, `x.u16`.
+/// The item type in the extension of a name: `x.f32`, `x.u16`.
 #[must_use]
 pub fn dtype_of_name(name: &Path) -> Option<Dtype> {
     let extension = name.extension()?.to_str()?.to_ascii_lowercase();
@@ -107,14 +106,14 @@ fn of_extension(name: &Path) -> Option<u8> {
     EXTENSIONS.iter().find(|(known, _)| *known == extension).map(|(_, typesize)| *typesize)
 }
 
-/// The item size that the header of a `.npy` file names. Structured types are left to the guess,
-/// and so is everything that is not a header.
+/// The item size in the header of a `.npy` file; `None` for structured types and other files, which
+/// are guessed.
 fn of_npy(sample: &[u8]) -> Option<u8> {
     let header = NpyHeader::parse(sample).ok()?;
     u8::try_from(header.dtype.scalar()?.itemsize()).ok().filter(|itemsize| *itemsize > 0)
 }
 
-/// Bytes of the sample when compressed to `chunk` with items of `typesize` bytes.
+/// Bytes of the compressed sample in `chunk`, with items of `typesize` bytes.
 fn trial(
     kept: &mut Option<Encoder>,
     sample: &[u8],
@@ -174,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_before_have_no_say() {
+    fn earlier_samples_do_not_decide() {
         let walks =
             [2, 4, 8].map(|size| walk(5_000, |v| v.to_le_bytes().repeat(2)[..size].to_vec()));
         let mut kept = Guess::default();
@@ -214,7 +213,7 @@ mod tests {
         assert_eq!(of_npy(&bytes("'|S300'")), None);
     }
 
-    /// Items that walk in small steps, as measurements do.
+    /// Items in small steps, like measurements.
     fn walk(nitems: usize, mut item: impl FnMut(u32) -> Vec<u8>) -> Vec<u8> {
         let mut random = blosc_testdata::data::XorShift32::new(7);
         let mut value = 1u32 << 20;

@@ -1,4 +1,4 @@
-//! Looking for damage.
+//! Verification: finds damage.
 
 use std::sync::Arc;
 
@@ -13,11 +13,11 @@ use crate::formats::frame;
 use crate::group::{Group, MemberKind};
 use crate::limits::{Guard, OutputLimits};
 
-/// The findings of a verification: unreadable chunks, other damage, and notes on unusual facts that
-/// do no harm.
+/// The result of a verification: unreadable chunks, other damage, and notes on unusual facts that
+/// are harmless.
 pub type Report = AnyReport<Error, String>;
 
-/// Told now and then how far verifying has come.
+/// Gets the progress of a verification.
 pub type OnProgress<'a> = &'a mut dyn FnMut(Progress);
 
 /// The report of a format with the errors of this crate and its notes in words.
@@ -43,8 +43,8 @@ pub(crate) fn report<E: Into<Error>, N>(
     report
 }
 
-/// Decodes the chunks of a frame, and, where these are sound, the values that they hold. Bytes that
-/// only look like values of a later version are noted.
+/// Decodes the chunks of a frame and, if they are sound, the values in them. Values of a later
+/// version are noted, and read as bytes.
 pub(crate) fn frame(
     schunk: &Arc<SChunk>,
     options: &VerifyOptions,
@@ -63,7 +63,7 @@ pub(crate) fn frame(
     report
 }
 
-/// A report of one fault, or of none, about `nbytes` bytes of data.
+/// A report of one fault or none, for `nbytes` bytes of data.
 pub(crate) fn of_reading(read: Result<()>, nbytes: u64) -> Report {
     let mut report = Report::default();
     match read {
@@ -73,7 +73,7 @@ pub(crate) fn of_reading(read: Result<()>, nbytes: u64) -> Report {
     report
 }
 
-/// Adds a fault that is not known yet. Recipes and references have no data, which is no fault.
+/// Adds a fault unless the report has it. Recipes and references have no data, which is not damage.
 pub(crate) fn add_fault(report: &mut Report, error: Error) {
     if let Error::Store(b2store::Error::Recipe { kind, .. }) = &error {
         report.notes.push(no_data(kind));
@@ -93,7 +93,7 @@ fn no_data(kind: &RecipeKind) -> String {
     format!("{kind}, which is not resolved: it has no data")
 }
 
-/// The faults of a member of a group, with its name.
+/// Adds the name of a group's member to its faults.
 pub(crate) fn name_faults(report: &mut Report, name: &str) {
     let other = core::mem::take(&mut report.other).into_iter();
     report.other = other.map(|error| error.of_member(name)).collect();
@@ -102,10 +102,10 @@ pub(crate) fn name_faults(report: &mut Report, name: &str) {
     report.notes.iter_mut().for_each(|note| *note = format!("{name}: {note}"));
 }
 
-/// Groups within groups are looked at to this depth: one that an opener gives may hold itself.
+/// Depth to which groups are verified: a group of an opener may hold itself.
 const MAX_DEPTH: usize = 32;
 
-/// Decodes all that is there, compares checksums where there are any, and changes nothing.
+/// Decodes all data, compares existing checksums, and changes nothing.
 ///
 /// ```
 /// use blosc_data::{OpenOptions, verify, verify::VerifyOptions};
@@ -118,7 +118,7 @@ const MAX_DEPTH: usize = 32;
 ///
 /// # Errors
 ///
-/// Only where the system refuses to read at all; damage is in the report.
+/// When the system refuses to read at all. Damage is in the report instead.
 pub fn verify(
     found: &Dataset,
     options: &VerifyOptions,
@@ -128,7 +128,7 @@ pub fn verify(
     Verifier::new(options, &mut guard, progress).data(&found.data)
 }
 
-/// Verifies data of any kind, one after the other: how, how much may be decoded, who is told.
+/// Verifies several data with the same options, guard and progress.
 pub struct Verifier<'a> {
     options: &'a VerifyOptions,
     guard: &'a mut Guard,
@@ -144,7 +144,7 @@ impl core::fmt::Debug for Verifier<'_> {
 }
 
 impl<'a> Verifier<'a> {
-    /// A guard admits what is decoded. The progress counts over all data.
+    /// `guard` must admit data before they are decoded. The progress counts over all data.
     pub fn new(options: &'a VerifyOptions, guard: &'a mut Guard, progress: OnProgress<'a>) -> Self {
         Self { options, guard, progress, done: Progress::default(), depth: 0 }
     }
@@ -196,7 +196,7 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    /// Verifies something, and adds its progress to that so far.
+    /// Verifies one object, and adds its progress to the total.
     pub(crate) fn counted(
         &mut self,
         work: impl FnOnce(&VerifyOptions, OnProgress<'_>) -> Result<Report>,
@@ -212,13 +212,13 @@ impl<'a> Verifier<'a> {
         Ok(report)
     }
 
-    /// The guard of all that is decoded.
+    /// The guard of all decoded data.
     pub(crate) fn guard(&mut self) -> &mut Guard {
         self.guard
     }
 
-    /// Verifies the members of a group that has nothing else: its attributes and those of the
-    /// groups in it, and all that has data.
+    /// Verifies the members of a group: its attributes, those of inner groups, and all members with
+    /// data.
     ///
     /// # Errors
     ///
@@ -228,7 +228,7 @@ impl<'a> Verifier<'a> {
         for member in group.members()? {
             let found = group.open(&member.name);
             let found = found.and_then(|found| match (&found.data, member.kind) {
-                // The members of groups within are listed with those of the group.
+                // The outer group lists the members of inner groups as well.
                 (Data::Group(inner), MemberKind::Group) => {
                     Ok(of_reading(inner.attributes().map(drop), 0))
                 }

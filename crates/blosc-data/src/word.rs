@@ -1,14 +1,14 @@
-//! Names of files, and of parts of them.
+//! Names of files and of their parts.
 
 use std::path::{Path, PathBuf};
 
-/// Which part of a file or a store is meant.
+/// The part of a file or a store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Part {
     /// All of it.
     #[default]
     Whole,
-    /// `FILE@N`: what starts at this byte.
+    /// `FILE@N`: the object at this byte.
     Offset(u64),
     /// `FILE#N`: the frame with this number, from 0.
     Nth(u64),
@@ -16,7 +16,7 @@ pub enum Part {
     Member(String),
 }
 
-/// A name, taken apart.
+/// A name, split into path and part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word {
     /// The file or the folder.
@@ -26,8 +26,8 @@ pub struct Word {
 }
 
 impl Word {
-    /// A path, or a path and a part. A file that really has such a name is meant as a whole; of
-    /// several places where a key may begin, the last counts before which something is.
+    /// A path, or a path and a part. An existing file with such a name is meant as a whole. If a
+    /// key may begin at several positions, the last one counts whose path exists.
     #[must_use]
     pub fn of_path(word: &Path) -> Self {
         let whole = || Self { path: word.to_owned(), part: Part::Whole };
@@ -40,8 +40,7 @@ impl Word {
         split(text).map_or_else(whole, |(path, part)| Self { path: path.into(), part })
     }
 
-    /// Whether a name is an address of a kind that there are clients for: of an object store, or of
-    /// a web server.
+    /// Whether a name is an address: of an object store, or of a web server.
     #[must_use]
     pub fn is_address(word: &Path) -> bool {
         const SCHEMES: [&str; 9] =
@@ -50,14 +49,14 @@ impl Word {
         scheme.is_some_and(|(scheme, _)| SCHEMES.contains(&scheme))
     }
 
-    /// The part of `ADDRESS::/key` that an opener of addresses opens; other names are whole.
+    /// The address in `ADDRESS::/key`, which an opener opens; other names unchanged.
     #[must_use]
     pub fn without_key(word: &Path) -> &Path {
         let text = word.to_str().filter(|_| Self::is_address(word));
         text.map_or(word, |text| Path::new(Self::of_address(text).0))
     }
 
-    /// An address without the key of a member, and that part.
+    /// An address without the key of a member, and the key.
     #[must_use]
     pub fn of_address(word: &str) -> (&str, Part) {
         match word.split_once("://") {

@@ -45,7 +45,7 @@ fn columns_of_stores_have_the_values_of_their_library() {
     assert!(ncolumns > 40 && nnulls > 3, "{ncolumns} columns, {nnulls} with nulls");
 }
 
-/// NaN is no less equal than other values.
+/// Equality in which NaN equals itself.
 fn same(one: &ColumnValues, other: &ColumnValues) -> bool {
     one == other || format!("{one:?}") == format!("{other:?}")
 }
@@ -60,7 +60,7 @@ fn columns_of_bcolz_have_the_items_of_their_library() {
             assert_eq!(column.name, of_library.name);
             let array = &of_library.array;
             let found = table.read(&[&column.name], 0..table.nrows()).unwrap().remove(0);
-            // An append that was interrupted leaves columns that are longer than the table.
+            // An interrupted append leaves columns longer than the table.
             assert_eq!(found.len() as u64, stored.len(), "{}: {}", path.display(), column.name);
             let Values::Fixed { dtype, bytes, item_shape } = &found.values else {
                 assert!(array.is_object());
@@ -115,7 +115,7 @@ mod arrow {
     };
     use arrow_schema::DataType;
 
-    /// A cell of Arrow as a value of a store; `None` for types that are compared elsewhere.
+    /// An Arrow cell as a value of a store; `None` for types that other tests compare.
     fn cell(array: &dyn arrow_array::Array, row: usize) -> Option<Value> {
         if array.is_null(row) {
             return Some(Value::Nil);
@@ -140,8 +140,7 @@ mod arrow {
         })
     }
 
-    /// Numbers of one value, whatever their sign is written as; a boolean that can be null is
-    /// stored as a number.
+    /// A number, independent of its sign type. A nullable boolean is stored as a number.
     fn plain(value: &Value) -> String {
         match value {
             Value::Bool(truth) => u8::from(*truth).to_string(),

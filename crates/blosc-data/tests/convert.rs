@@ -1,4 +1,4 @@
-//! Conversions from format to format: values and metadata come back, and what cannot is told.
+//! Conversions between formats: values and metadata come back, and losses are reported.
 
 use std::fs;
 use std::path::{Path, PathBuf};

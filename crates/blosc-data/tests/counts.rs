@@ -1,4 +1,4 @@
-//! How many calls opening and a first read cost: each is a round trip on far storage.
+//! Counts the calls for opening and a first read: each is a round trip on far storage.
 
 use core::sync::atomic::{AtomicUsize, Ordering};
 use std::fs;
@@ -12,14 +12,14 @@ use blosc_io::tree::{DirTree, Entry};
 use blosc_io::{MemStore, ReadAt, Tree};
 use blosc_testdata::fixture::{path, read};
 
-/// Most calls for opening a file and reading its first part.
+/// Most calls to open a file and read its first part.
 const MOST_CALLS: usize = 12;
 
-/// The same for stores that do not announce their reads: of an archive the local header of each
-/// member is looked at, and in a frame each read of a value decodes the chunk again that holds it.
+/// The same for stores, which do not announce their reads. An archive costs a read of the local
+/// header for each member. In a frame, each read of a value decodes its chunk again.
 const MOST_CALLS_OF_STORES: usize = 40;
 
-/// Reads the first part, however small.
+/// Reads a first part of any kind of data.
 fn read_first(found: &Dataset) {
     match &found.data {
         Data::Bytes(bytes) => bytes.read_at(0, &mut [0]).unwrap(),
@@ -70,7 +70,7 @@ fn files_open_and_give_their_first_part_in_few_calls() {
     }
 }
 
-/// Counts files that are opened and folders that are listed.
+/// Counts opened files and listed folders.
 #[derive(Debug)]
 struct CountingTree(DirTree, AtomicUsize);
 

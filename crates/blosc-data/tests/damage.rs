@@ -1,4 +1,4 @@
-//! Damage that is neither believed nor allocated, and what is no damage.
+//! Damaged data are not believed, claims are not allocated, and odd data are not called damaged.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -23,7 +23,7 @@ fn opened(bytes: Vec<u8>, name: &str) -> Result<Dataset, Error> {
     open_bytes(bytes, name, &OpenOptions::default())
 }
 
-/// All that is read of data, in words; the first error ends it.
+/// All content of data as text; the first error ends it.
 fn content(found: &Dataset) -> Result<String, Error> {
     let attributes = found.attributes()?;
     let data = match &found.data {
@@ -70,7 +70,7 @@ fn an_archive_that_is_called_sound_has_the_values_that_were_written() {
                 told += 1;
             }
         }
-        // Fields of the zip format that no reader needs may change without a word.
+        // Some fields of the zip format may change unnoticed, since no reader needs them.
         assert!(told * 10 > count * 8, "{sample}: {told} of {count}");
     }
 }
@@ -108,7 +108,7 @@ fn damaged_attributes_of_groups_are_told() {
     }
 }
 
-/// Gives a group that holds itself.
+/// An opener of a group that holds itself.
 #[derive(Debug)]
 struct Endless;
 
@@ -160,7 +160,7 @@ impl Array for Claim {
 }
 
 #[test]
-fn what_is_claimed_is_not_allocated_at_any_price() {
+fn claimed_sizes_are_not_allocated() {
     let array: Arc<dyn Array> = Arc::new(Claim("<f8".parse().unwrap(), [1 << 57]));
     for refused in [array.to_bytes(..).map(drop), array.to_vec::<f64>(..).map(drop)] {
         let error = refused.unwrap_err();
@@ -255,16 +255,16 @@ fn a_folder_says_what_is_wrong_with_its_marker() {
         let is_plain = matches!(error, Error::NotOurs(blosc_data::Format::Folder));
         assert!(!is_plain, "{marker}: {error:?}");
     }
-    // A folder of such a name is none.
+    // A folder of that name is not a file.
     let folder = dir.path().join("in");
     fs::create_dir_all(folder.join("chunks.b2frame")).unwrap();
     assert!(matches!(open(&folder), Err(Error::NotOurs(blosc_data::Format::Folder))));
     assert!(open(Path::new("/no/such/folder")).is_err());
 }
 
-/// A table of many rows, all of which are one run of zeros in a small file.
+/// A table of many rows, all in one run of zeros in a small file.
 #[test]
-fn a_column_that_claims_many_rows_is_not_allocated_at_any_price() {
+fn a_column_that_claims_many_rows_is_not_allocated() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("x.b2d");
     let mut writer = StoreWriter::create(&file).unwrap();

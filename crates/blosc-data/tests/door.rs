@@ -1,4 +1,4 @@
-//! Names, parts, openers, and what is told of other formats.
+//! Names, parts, openers, and the errors for other formats.
 
 use std::fs;
 use std::io;
@@ -12,7 +12,7 @@ use blosc_io::MemStore;
 use blosc_testdata::fixture::path;
 
 #[test]
-fn every_kind_of_sample_is_what_it_is() {
+fn every_kind_of_sample_opens_as_its_kind() {
     for (file, format, kind) in [
         ("stores/tree-basic.b2z", Format::Store, "a group"),
         ("stores/tree-basic.b2d", Format::Store, "a group"),
@@ -91,7 +91,7 @@ fn frames_one_after_the_other_are_a_group() {
 }
 
 #[test]
-fn a_file_that_really_has_such_a_name_is_opened_as_a_whole() {
+fn a_file_with_the_name_of_a_part_is_opened_as_a_whole() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("x@7");
     let frame = b2frame::to_cframe(b"seven", &b2frame::FrameParams::default()).unwrap();
@@ -100,7 +100,7 @@ fn a_file_that_really_has_such_a_name_is_opened_as_a_whole() {
 }
 
 #[test]
-fn others_are_told_by_their_names_and_never_called_broken() {
+fn other_formats_are_named_and_never_called_damaged() {
     let zip = |name: &str| [&b"PK\x03\x04"[..], &[0; 22], &[2, 0, 0, 0], name.as_bytes()].concat();
     let long = |name: &str| {
         let mut bytes = zip(name);
@@ -171,7 +171,7 @@ fn folders_of_zarr_are_told_apart() {
     assert_eq!(folder("files", "letter.txt", "Dear"), Format::Folder);
 }
 
-/// Opens `mem:NAME`, and counts how often it is asked.
+/// Opens `mem:NAME`, and counts its calls.
 #[derive(Debug, Default)]
 struct Memory(Arc<Mutex<Vec<String>>>);
 
@@ -261,7 +261,7 @@ fn the_only_value_of_a_store_is_taken_for_it() {
     assert!(matches!(many.data, Data::Group(_)));
 }
 
-/// Errors of opening and of making files name the file and the cause, whichever crate is asked.
+/// Errors of opening and creating files name the file and the cause, in every crate.
 #[test]
 fn an_error_of_opening_names_the_file_and_the_cause() {
     use b2frame::{FrameParams, NdParams, NdWriter, SChunkWriter};

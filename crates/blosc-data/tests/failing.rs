@@ -1,4 +1,4 @@
-//! A disk that fails to read: told as such, and never taken for something else.
+//! A disk that fails to read: the error says so, and nothing else is concluded.
 
 use std::io;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use blosc_io::testing::{FailingStore, FailingTree, Fault, Plan};
 use blosc_io::tree::DirTree;
 use blosc_testdata::fixture::path;
 
-/// The format, and what verifying says.
+/// The format, and the result of verification.
 #[derive(Debug, PartialEq)]
 struct Seen {
     format: Format,
@@ -22,7 +22,7 @@ struct Seen {
     notes: Vec<String>,
 }
 
-/// Looks, opens and verifies; damage and refusals are errors.
+/// Recognises, opens and verifies; damage and refusals are errors.
 fn look(source: Source, name: &str) -> Result<Seen, Blame> {
     let io = |_: io::Error| Blame::Io;
     let format = recognise(&source, name).map_err(io)?;
@@ -31,7 +31,7 @@ fn look(source: Source, name: &str) -> Result<Seen, Blame> {
     let report = verify(&found, &options, &mut |_| ()).map_err(|it| it.blame())?;
     let mut faults = report.other.iter().chain(report.bad.iter().map(|bad| &bad.error));
     if let Some(fault) = faults.next() {
-        // One failure may hide what follows it.
+        // A failure may hide errors after it.
         let is_io = |error: &Error| error.blame() == Blame::Io;
         return Err(if is_io(fault) || faults.any(is_io) { Blame::Io } else { fault.blame() });
     }
@@ -39,7 +39,7 @@ fn look(source: Source, name: &str) -> Result<Seen, Blame> {
     Ok(Seen { format, is_ok, checksum, nsummed, notes: report.notes })
 }
 
-/// A file or a folder on a disk that fails as the plan says.
+/// A file or a folder on a disk that fails by plan.
 fn on_disk(file: &PathBuf) -> (Source, Plan) {
     if file.is_dir() {
         let tree = FailingTree::new(DirTree::new(file));
@@ -77,7 +77,7 @@ fn a_disk_that_fails_once_is_told_of_and_nothing_is_concluded_from_it() {
             }
             count += 1;
             match seen {
-                // The bytes were read again, or are not needed.
+                // The failed bytes were read again, or are not needed.
                 Ok(seen) => assert_eq!(seen, sound, "{name}, read {after}"),
                 Err(blame) => assert_eq!(blame, Blame::Io, "{name}, read {after}"),
             }

@@ -1,10 +1,10 @@
-//! A child of a process whose threads have worked goes on with the same data.
+//! After a fork, the child of a process with worker threads reads the same data.
 
 use blosc_data::verify::{VerifyOptions, verify};
 use blosc_data::{Budget, Data, Dataset, open};
 use blosc_testdata::{fixture::path, in_child};
 
-/// Reads all data in each way, by four threads.
+/// Reads all data in every way, by four threads.
 fn read(found: &Dataset) -> u64 {
     let budget = Budget::default().threads(blosc_chunk::Executor::threads(4));
     let mut count = 0;

@@ -1,4 +1,4 @@
-//! Files that original programs wrote, against what these programs decode.
+//! Files of other programs, compared with the content that they decode.
 
 use b2frame::ChunkBytes;
 use blosc_chunk::decompress;
@@ -23,7 +23,7 @@ fn fixtures_of_the_manifest_have_the_content_that_their_programs_decode() {
         let budget = Budget::default();
         match &found.data {
             Data::Bytes(bytes) => bytes.stream(0..bytes.nbytes(), &budget, &mut sink).unwrap(),
-            // With the padding of its chunks, as the digests of the manifest have it.
+            // The digests of the manifest include the padding of chunks.
             Data::Array(array) => {
                 let chunks = array.chunks().unwrap();
                 for nchunk in 0..chunks.nchunks() {

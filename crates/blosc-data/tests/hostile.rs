@@ -1,5 +1,5 @@
-//! Malformed samples: an error, or data that read or fail; never a panic, never "not ours" where
-//! the format is told by its magic.
+//! Malformed samples give an error, or data that read or fail. They never panic, and are never
+//! called "not ours" if their magic tells the format.
 
 use std::path::PathBuf;
 
@@ -19,7 +19,7 @@ fn malformed() -> Vec<PathBuf> {
     found
 }
 
-/// Reads everything, to the first error.
+/// Reads everything, up to the first error.
 fn read_all(found: &Dataset) -> Result<(), Error> {
     let budget = Budget::default().max_memory(64 << 20);
     match &found.data {
@@ -43,7 +43,7 @@ fn read_all(found: &Dataset) -> Result<(), Error> {
 }
 
 #[test]
-fn malformed_samples_end_in_an_error_that_says_who_has_to_act() {
+fn malformed_samples_end_in_an_error_with_blame() {
     let (mut refused, mut read) = (0, 0);
     for path in malformed() {
         match open(&path).and_then(|found| read_all(&found).map(|()| found)) {
@@ -52,7 +52,7 @@ fn malformed_samples_end_in_an_error_that_says_who_has_to_act() {
                 refused += 1;
                 let name = path.display();
                 assert!(!matches!(error, Error::Internal(_)), "{name}: {error:?}");
-                // An array without data, a recipe, is no damage.
+                // A recipe, an array without data, is not damage.
                 let is_recipe = matches!(error, Error::Store(b2store::Error::Recipe { .. }));
                 assert!(is_recipe || error.blame() != Blame::Usage, "{name}: {error:?}");
                 assert!(!error.to_string().is_empty(), "{name}: {error:?}");

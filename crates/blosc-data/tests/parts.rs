@@ -66,7 +66,7 @@ fn a_column_of_another_type_is_raw_and_the_others_are_as_always() {
 }
 
 #[test]
-fn what_reaches_beyond_the_end_is_refused_by_all_reads() {
+fn all_reads_refuse_ranges_beyond_the_end() {
     let is_range = |result: Result<(), Error>, name: &str| {
         assert!(matches!(result, Err(Error::Param(Param::Range { .. }))), "{name}: {result:?}");
     };
@@ -118,7 +118,7 @@ fn words_with_keys_mean_what_is_there() {
     let nbytes = |word: &str| open(dir.path().join(word)).unwrap().nbytes();
     assert_eq!(nbytes("a::/x"), Some(4));
     assert!(open(dir.path().join("a::/s.b2z::/")).unwrap().into_group().is_ok());
-    // A folder that is no data itself.
+    // An ordinary folder.
     fs::create_dir(dir.path().join("plain")).unwrap();
     fs::write(dir.path().join("plain/y"), frame(b"seven..")).unwrap();
     assert_eq!(nbytes("plain::/y"), Some(7));

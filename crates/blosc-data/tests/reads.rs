@@ -1,4 +1,4 @@
-//! Each way to read a part gives the same items, in every format.
+//! Every way to read a part gives the same items, in every format.
 
 use core::ops::Range;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use blosc_data::{
 use blosc_dtype::npy::NpyHeader;
 use blosc_testdata::{data::XorShift32, fixture::path};
 
-/// All samples that open, with what is in them.
+/// All samples that open, with their data.
 pub(crate) fn samples() -> Vec<Dataset> {
     let mut found = vec![];
     for folder in ["bcolz", "bloscpack", "frames", "stores", "chunks", "parquet"] {
@@ -40,7 +40,7 @@ pub(crate) fn samples() -> Vec<Dataset> {
     found
 }
 
-/// An array of NumPy in each order.
+/// A NumPy array in each order.
 fn npy(dir: &std::path::Path) -> Vec<Dataset> {
     let open = |fortran_order| {
         let mut header = NpyHeader::new("<u2".parse().unwrap(), vec![7, 5, 6]);
@@ -81,7 +81,7 @@ fn boxes_positions_streams_and_selections_have_the_same_items() {
     for (name, array) in arrays() {
         let whole = array.to_bytes(Selection::ALL).unwrap();
         formats.insert(array.format());
-        // The stream, within little memory, in two parts.
+        // The stream in two parts, with little memory.
         let budget = Budget::default().max_memory(1 << 20);
         let (nbytes, mut streamed) = (array.nbytes(), vec![]);
         let middle = draw.below(nbytes + 1);
@@ -129,7 +129,7 @@ fn boxes_positions_streams_and_selections_have_the_same_items() {
     assert!(formats.iter().eq(&["b2nd", "blp", "carray", "npy", "sframe"]), "{formats:?}");
 }
 
-/// The items of a box, taken from all items.
+/// The items of a box, cut out of all items.
 fn part(whole: &[u8], array: &dyn Array, bounds: &[Range<u64>]) -> Vec<u8> {
     let itemsize = array.dtype().itemsize();
     let mut starts = vec![0_u64];
@@ -178,7 +178,7 @@ fn bytes_are_read_from_anywhere() {
 }
 
 #[test]
-fn what_is_no_part_is_refused() {
+fn ranges_outside_the_shape_are_refused() {
     let array = open(path("bcolz/ca_2d")).unwrap().into_array().unwrap();
     let len = array.shape()[0];
     assert!(array.to_bytes((i64::try_from(len).unwrap(), ..)).is_err());

@@ -1,4 +1,4 @@
-//! Reports: statistics, differences, objects inside a file, and what is saved of a damaged one.
+//! Reports: statistics, differences, objects inside a file, and rescues.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use blosc_io::MemStore;
 
 use crate::reads::samples;
 
-/// Arrays of more bytes take long.
+/// Larger arrays would take too long.
 const MAX_NBYTES: u64 = 4 << 20;
 
 #[test]
@@ -62,7 +62,7 @@ fn an_observer_of_pieces_finds_what_one_look_finds() {
                 let whole = stats::of_array(&**array, &StatsOptions::default(), &mut |_| ());
                 let mut observer = stats::Observer::of_items(array.dtype()).unwrap();
                 bytes.chunks(size * 1024).for_each(|piece| observer.look_at_items(piece));
-                // Means differ in their last digits where runs are repeated.
+                // Repeated runs change the last digits of means.
                 let ends = |columns: &[stats::ColumnStats]| {
                     let ends = |it: &stats::ColumnStats| (it.min.clone(), it.max.clone());
                     let counts = |it: &stats::ColumnStats| (it.counts.nan, it.counts.zeros);
@@ -170,7 +170,7 @@ fn a_frame_without_its_end_keeps_the_chunks_that_are_there() {
     let mut start = [0; 100_000];
     bytes.read_at(0, &mut start).unwrap();
     assert_eq!(start[..], data[..100_000]);
-    // A caller that allows less gets its own error.
+    // A caller with a lower limit gets its own error.
     let options = Options::default().budget(Budget::default().max_memory(64 << 20));
     let other = dir.path().join("other.b2frame");
     let refused = rescue::rescue(&damaged, None, &options, &mut To(other.clone(), 10));
@@ -199,7 +199,7 @@ fn a_chunk_and_a_bloscpack_file_without_their_ends_keep_their_starts() {
         let found = open(&target).unwrap();
         found.into_bytes().unwrap().read_at(0, &mut start).unwrap();
         assert_eq!(start[..], data[..16_000], "{name}");
-        // The data before the damage are the same without an output.
+        // Without an output, the data before the damage are the same.
         let store = Arc::new(MemStore::new(bytes.clone()));
         let place = Damaged { store, at: 0, folder: None };
         let options = Options::default().budget(Budget::default().max_memory(64 << 20));

@@ -41,7 +41,7 @@ fn the_same_values_have_the_same_sum_in_all_formats() {
 }
 
 #[test]
-fn nothing_has_a_sum_and_lines_of_lists_are_read() {
+fn empty_content_has_a_sum_and_lines_of_lists_are_read() {
     let empty = Sum::new(Algorithm::Xxh3).finish();
     assert_eq!((empty.format, empty.sum.as_str()), ("empty", "2d06800538d394c2"));
     let digits = "0123456789abcDEF";

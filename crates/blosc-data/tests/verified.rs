@@ -1,4 +1,4 @@
-//! Verifying: what is sound is called so, and a flipped bit of what is sealed is told, in every
+//! Verification reports sound data as such, and a flipped bit of sealed data as damage, in every
 //! format.
 
 use blosc_data::limits::{Guard, OutputLimits};
@@ -9,7 +9,7 @@ use blosc_testdata::fixture::path;
 use crate::reads::samples;
 
 #[test]
-fn what_opens_and_reads_is_called_sound() {
+fn readable_objects_are_reported_sound() {
     let mut count = 0;
     for found in samples() {
         let report = verify(&found, &VerifyOptions::default(), &mut |_| ()).unwrap();
@@ -22,7 +22,7 @@ fn what_opens_and_reads_is_called_sound() {
             }
             _ => continue,
         };
-        // A sound file can be read.
+        // Sound files can be read.
         assert!(read.is_ok() || !report.is_ok(), "{}: {read:?}", found.name);
         count += usize::from(report.is_ok());
     }
@@ -43,7 +43,7 @@ fn a_flipped_bit_of_a_sealed_frame_is_told() {
             .is_ok_and(|report| report.is_ok());
         told += usize::from(!is_sound);
     }
-    // The header alone may change without a word: C-Blosc2 changes it so.
+    // Some bytes of the header may change unnoticed, since C-Blosc2 changes them as well.
     assert!(told + 2 >= step, "{told} of {step}");
 }
 
@@ -95,7 +95,7 @@ fn a_report_says_what_was_compared_and_counts_the_blocks_of_a_chunk() {
         assert_eq!((report.checksum, report.nblocks), (checksum, nblocks), "{name}");
         assert!(checksum.is_none() || report.nsummed == report.nchunks, "{name}");
     }
-    // The first four bytes of a block are the length of a stream.
+    // The first four bytes of a block hold the length of a stream.
     let starts = blosc_chunk::Chunk::parse(&chunk).unwrap();
     let at = starts.block(2).unwrap().offset();
     chunk[at..at + 4].copy_from_slice(&i32::MAX.to_le_bytes());

@@ -1,5 +1,5 @@
-//! Rows at the end of a `.npy` file: the items first, then the header, which has room for a longer
-//! shape. Until the header is written, readers see the array as it was, and bytes after it.
+//! Rows at the end of a `.npy` file: the items first, then the header, whose padding leaves room
+//! for a longer shape. Until the header is written, readers see the old array, followed by bytes.
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
@@ -10,12 +10,12 @@ use crate::content::Content;
 use crate::error::{Doing, Error, Result};
 
 impl Appending<'_> {
-    /// Writes the items of the contents from byte `end` of a `.npy` file on, and then a header as
-    /// long as the old one. When that fails, the file is as it was.
+    /// Writes the items of the contents from byte `end` of a `.npy` file on, then a header of the
+    /// same length as the old one. After a failure the file is unchanged.
     ///
     /// # Errors
     ///
-    /// Content that cannot be read; a system that refuses.
+    /// When the content cannot be read, or the system refuses.
     pub fn to_npy<'c>(
         &self,
         path: &Path,

@@ -1,5 +1,5 @@
-//! Which release of C-Blosc2 is the first that opens a frame, or of C-Blosc a chunk, by what it
-//! uses; and what no release opens.
+//! The first release of C-Blosc2 that opens a frame, or of C-Blosc a chunk, by the features that it
+//! uses; and the features that no release reads.
 
 use b2frame::{SChunk, header::FrameLayout};
 use blosc_chunk::{ChunkHeader, CodecId, Dict, FilterId, Pipeline, SpecialKind, Target};
@@ -25,8 +25,8 @@ fn oldest(version: u8, features: impl IntoIterator<Item = Feature>) -> String {
     format!("C-Blosc2 {major}.{minor}.{patch} or newer{reason}")
 }
 
-/// The oldest release of C-Blosc2 that opens a frame, or why none does, in words. The header tells
-/// it; single chunks may use more.
+/// The oldest release of C-Blosc2 that opens a frame, or the reason why none does, in words. The
+/// header decides; single chunks may use more.
 #[must_use]
 pub fn opens_frame(schunk: &SChunk) -> String {
     let cparams = schunk.cparams();
@@ -58,7 +58,7 @@ pub fn opens_chunk(header: &ChunkHeader) -> String {
     let runs = header.is_memcpyed() || header.special().is_some();
     let pipeline = header.pipeline();
     let is_bytedelta = |id| matches!(id, FilterId::BYTEDELTA | FilterId::BYTEDELTA_LEGACY);
-    // In a frame 0 stands for the typesize, which a chunk alone does not hand to the filter.
+    // In a frame, 0 stands for its typesize; a bare chunk does not pass that to the filter.
     if !runs && pipeline.active().any(|slot| slot.meta == 0 && is_bytedelta(slot.id)) {
         return "no C-Blosc2 (bytedelta without its parameter, outside of a frame)".to_owned();
     }
@@ -76,7 +76,7 @@ pub fn opens_chunk(header: &ChunkHeader) -> String {
     oldest(header.version().min(2), newer.chain(dict).chain(vl).chain(wide)) + &plugin
 }
 
-/// The programs that open a frame of a layout that was given up.
+/// The programs that open a frame of an abandoned layout.
 fn of_layout(layout: FrameLayout) -> Option<&'static str> {
     match layout {
         FrameLayout::Current => None,
@@ -86,13 +86,13 @@ fn of_layout(layout: FrameLayout) -> Option<&'static str> {
     }
 }
 
-/// A codec without which C-Blosc2 was released, whatever else is used.
+/// A codec that releases of C-Blosc2 do not contain.
 fn dropped_codec(id: CodecId) -> Option<String> {
     matches!(id, CodecId::SNAPPY | CodecId::LIZARD)
         .then(|| format!("no release of C-Blosc2 (codec {id})"))
 }
 
-/// The release that all filters need together: 2.7.0 is the first to undo these two in order.
+/// The release that the order of filters needs: 2.7.0 is the first to undo these two in order.
 fn filters(pipeline: &Pipeline) -> Option<Feature> {
     let mut slots = pipeline.active().map(|slot| slot.id);
     let _bitshuffle = slots.find(|id| *id == FilterId::BITSHUFFLE)?;
@@ -111,8 +111,7 @@ fn filter(id: FilterId) -> Option<Feature> {
     Some((release, id.to_string()))
 }
 
-/// Whether all readers of this kind know these filters. Filters of Blosc 1 are for the library to
-/// judge.
+/// Whether all readers of this kind have these filters. For Blosc 1, the library decides.
 #[must_use]
 pub fn know_filters(pipeline: &Pipeline, target: Target) -> bool {
     let newer = pipeline.active().filter_map(|slot| filter(slot.id)).chain(filters(pipeline));
@@ -144,7 +143,7 @@ fn of_blosc1(header: &ChunkHeader) -> String {
     format!("C-Blosc {oldest} or newer, C-Blosc2, numcodecs, zarrs")
 }
 
-/// A codec that comes as a plugin, by name.
+/// The name of a codec that is a plugin.
 fn plugin(id: CodecId) -> Option<String> {
     (id.0 >= 32).then(|| format!(", with the plugin codec {id}"))
 }
@@ -154,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_no_release_reads_is_said() {
+    fn features_that_no_release_reads_are_named() {
         assert_eq!(dropped_codec(CodecId::ZSTD), None);
         let snappy = dropped_codec(CodecId::SNAPPY).unwrap();
         assert_eq!(snappy, "no release of C-Blosc2 (codec snappy)");

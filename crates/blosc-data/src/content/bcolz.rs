@@ -1,9 +1,8 @@
 //! Data sets of bcolz: arrays and tables, each in a directory of its own.
 //!
-//! Both are rows. The content of an array are its items in C order, that of a table its rows with
-//! the items of all columns side by side, which is what NumPy calls a structured array. Python
-//! objects are no bytes of anything, so that arrays of them have values to be shown, and no
-//! content.
+//! Both consist of rows. The content of an array are its items in C order; that of a table its rows
+//! with the items of all columns side by side, as in NumPy's structured arrays. Python objects have
+//! no bytes: arrays of them can be shown, but have no content.
 
 use core::ops::Range;
 use std::io;
@@ -38,25 +37,25 @@ fn copy_files(from: &dyn Tree, to: &DirTree, dir: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// A data set, and where it is.
+/// A data set and its directory.
 pub struct Bcolz {
-    /// The data set, read with one thread's manners; see [`tuned`](Self::tuned).
+    /// The data set, opened for one thread; see [`tuned`](Self::tuned).
     pub set: DataSet,
     tree: Arc<dyn Tree>,
     params: OpenOptions,
-    /// The type of an item, or of a row of a table; none where it would be too large.
+    /// The type of an item, or of a row of a table; `None` if it would be too large.
     dtype: Option<Dtype>,
-    /// The temporary folder that holds it, if it is a copy.
+    /// The temporary folder that holds a copy.
     _home: Option<Station>,
-    /// The columns of a table that are left, if not all are.
+    /// The chosen columns of a table; `None` for all.
     chosen: Option<Vec<String>>,
-    /// The format that it is a copy of, if it is one.
+    /// The format of the source, if this is a copy.
     copied: Option<&'static str>,
 }
 
 impl Bcolz {
-    /// Copies the files of a column of a table to another one, which names the columns that this
-    /// one has from then on.
+    /// Copies the files of a column to another table, whose list of columns becomes the one of this
+    /// table.
     pub(crate) fn copy_column(&self, name: &str, to: &DirTree) -> Result<()> {
         copy_files(&*self.tree, to, name).map_err(Error::io(Doing::Write))?;
         let names = self.tree.open(NAMES_FILE).map_err(Error::io(Doing::Read))?;
@@ -69,7 +68,7 @@ impl Bcolz {
     ///
     /// # Errors
     ///
-    /// When its metadata make no sense.
+    /// When the metadata do not parse.
     pub fn open(tree: impl Into<Arc<dyn Tree>>, params: impl Into<OpenOptions>) -> Result<Self> {
         let (tree, params) = (tree.into(), params.into());
         let set = open(&tree, params.bcolz())?;
@@ -84,7 +83,7 @@ impl Bcolz {
     ///
     /// # Errors
     ///
-    /// When it is no table, or a column is not there.
+    /// When it is not a table, or lacks a column.
     pub fn select(self, names: &[String]) -> Result<Self> {
         let DataSet::CTable(table) = &self.set else { return Err(Refusal::NotATable.into()) };
         if let Some(name) = names.iter().find(|name| table.names().all(|known| known != *name)) {
@@ -95,12 +94,12 @@ impl Bcolz {
         Ok(Self { set: DataSet::CTable(table), dtype, chosen: Some(names.to_vec()), ..self })
     }
 
-    /// With the folder that it is in, which goes with it.
+    /// Keeps the temporary folder alive as long as the data set.
     pub fn kept_in(self, home: Station) -> Self {
         Self { _home: Some(home), ..self }
     }
 
-    /// As a copy of something of this format.
+    /// Marks the data set as a copy of this format.
     pub fn called(self, format: &'static str) -> Self {
         Self { copied: Some(format), ..self }
     }
@@ -121,7 +120,7 @@ impl Bcolz {
         }
     }
 
-    /// Bytes of all files; 0 where the system does not tell.
+    /// Bytes of all files; 0 if the system does not tell.
     pub fn stored(&self) -> u64 {
         self.file_nbytes().unwrap_or(0)
     }
@@ -130,7 +129,7 @@ impl Bcolz {
     ///
     /// # Errors
     ///
-    /// A folder or a file that the system does not look at.
+    /// A folder or a file that the system refuses to read.
     pub fn file_nbytes(&self) -> Result<u64> {
         stored_nbytes(&*self.tree).map_err(Error::io(Doing::Read))
     }
@@ -144,7 +143,7 @@ impl Bcolz {
     ///
     /// # Errors
     ///
-    /// When a row is too large for one.
+    /// When a row is too large for a type.
     pub fn dtype(&self) -> Result<Dtype> {
         match (&self.dtype, &self.set) {
             (Some(dtype), _) => Ok(dtype.clone()),
@@ -153,7 +152,7 @@ impl Bcolz {
         }
     }
 
-    /// Items in each dimension; a table has rows.
+    /// Items in each dimension; rows of a table.
     pub fn shape(&self) -> Vec<u64> {
         match &self.set {
             DataSet::CArray(array) => array.shape().to_vec(),
@@ -173,7 +172,7 @@ impl Bcolz {
         })
     }
 
-    /// The attributes, as far as JSON can say them.
+    /// The attributes, as far as JSON can hold them.
     ///
     /// # Errors
     ///
@@ -210,21 +209,21 @@ impl Bcolz {
     ///
     /// # Errors
     ///
-    /// When there are Python objects in it.
+    /// When the content has Python objects.
     pub fn content_nbytes(&self) -> Result<u64> {
         if self.arrays().any(CArray::is_object) {
             return Err(Refusal::PythonObjects.into());
         }
         match &self.set {
             DataSet::CArray(array) => Ok(array.nbytes()),
-            // Columns may go on after the end of the table.
+            // Columns may be longer than the table.
             DataSet::CTable(table) => {
                 Ok(table.len().saturating_mul(table.dtype()?.itemsize() as u64))
             }
         }
     }
 
-    /// Sums all files of a data set that is sound.
+    /// Writes checksums of all files, if the data set is sound.
     ///
     /// # Errors
     ///
@@ -238,7 +237,7 @@ impl Bcolz {
         }
     }
 
-    /// The data set, read with these threads and within this memory.
+    /// The data set, opened with these threads and this memory.
     ///
     /// # Errors
     ///
@@ -260,11 +259,11 @@ impl Bcolz {
         }
     }
 
-    /// Hands the bytes `range` of the content to `sink`, piece by piece in order.
+    /// Hands the bytes `range` of the content to `sink` in order, in pieces.
     ///
     /// # Errors
     ///
-    /// Damage, after all data before it; or the error of `sink`.
+    /// Damage, after all data before it; the error of `sink`.
     pub fn part<E: SinkError>(
         &self,
         range: Range<u64>,
@@ -312,7 +311,7 @@ fn open(tree: &Arc<dyn Tree>, options: bcolz_store::OpenOptions) -> Result<DataS
 ///
 /// # Errors
 ///
-/// A folder or a file that the system does not look at.
+/// A folder or a file that the system refuses to read.
 pub fn stored_nbytes(tree: &dyn Tree) -> io::Result<u64> {
     let (mut waiting, mut sum) = (vec![String::new()], 0_u64);
     while let Some(folder) = waiting.pop() {
@@ -320,7 +319,7 @@ pub fn stored_nbytes(tree: &dyn Tree) -> io::Result<u64> {
             let path = join(&folder, &entry.name);
             match entry.is_dir {
                 true => waiting.push(path),
-                // Another program may have removed it.
+                // Another program may have removed the file.
                 false => sum = sum.saturating_add(file_nbytes(tree.len_of(&path))?),
             }
         }
@@ -328,7 +327,7 @@ pub fn stored_nbytes(tree: &dyn Tree) -> io::Result<u64> {
     Ok(sum)
 }
 
-/// The bytes of a file: none where something else is, or a link that leads out.
+/// The bytes of a file; 0 for a folder, and for a link that leads out of the tree.
 fn file_nbytes(len: io::Result<u64>) -> io::Result<u64> {
     len.or_else(|error| match error.kind() {
         _ if blosc_io::is_missing(&error) => Ok(0),
@@ -337,5 +336,5 @@ fn file_nbytes(len: io::Result<u64>) -> io::Result<u64> {
     })
 }
 
-/// Bytes of rows of a table that are put together at once.
+/// Bytes of rows that are joined at once.
 const TABLE_STEP_NBYTES: u64 = 8 << 20;

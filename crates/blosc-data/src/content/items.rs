@@ -29,16 +29,16 @@ pub struct Items {
     pub file_len: u64,
     /// The name of the format: `npy`, `raw`, `csv`.
     pub format: &'static str,
-    /// Fields of truth values of which some are [`NULL_TRUTH`]: the lines of CSV that have none.
+    /// Fields of truth values that may be [`NULL_TRUTH`], for empty values in CSV.
     pub nullable: Vec<String>,
 }
 
-/// The byte of a truth value that is missing, in fields that may have such.
+/// The byte of a missing truth value, in fields that may have some.
 pub const NULL_TRUTH: u8 = 0xff;
 
 impl Items {
-    /// The items of a file: those of the array of a `.npy` file, and else what `otherwise` says of
-    /// as many bytes.
+    /// The items of a file: of the array in a `.npy` file, else what `otherwise` makes of a number
+    /// of bytes.
     ///
     /// # Errors
     ///
@@ -55,12 +55,12 @@ impl Items {
         Ok(header.map(|header| Self::new(store, file_len, header)).transpose()?)
     }
 
-    /// The bytes after a header, which may be none. More bytes may follow the array of a `.npy`
-    /// file, as an append leaves them that was interrupted: NumPy does not look at them either.
+    /// The items after a header, which may be missing. More bytes may follow the array of a `.npy`
+    /// file, as after an interrupted append: NumPy ignores them as well.
     ///
     /// # Errors
     ///
-    /// [`Error::ArrayLen`] when there are less than it says, or more without a header.
+    /// [`Error::ArrayLen`] for fewer bytes than the header says, or for more without a header.
     pub fn new(store: Arc<dyn ReadAt>, file_len: u64, header: NpyHeader) -> Result<Self> {
         let found = file_len.saturating_sub(header.len as u64);
         let expected = header.nbytes().unwrap_or(u64::MAX);

@@ -1,4 +1,4 @@
-//! Metadata on the way from one format to another.
+//! Metadata in a form for conversion between formats.
 //!
 //! | here | in a frame | in a Bloscpack file |
 //! |---|---|---|
@@ -6,8 +6,8 @@
 //! | `variable` | vlmetalayers | `{"vlmetalayers": {...}}` |
 //! | `json` | the vlmetalayer `bloscpack`, as MessagePack | everything else |
 //!
-//! Values in a Bloscpack file are JSON as `info --json` prints it. The way there and back gives the
-//! same bytes.
+//! Values in a Bloscpack file are JSON in the form of `info --json`. The way there and back
+//! restores the bytes.
 
 use b2frame::{FrameParams, SChunk, metalayers::Metalayer, nd::NdMeta};
 use bloscpack::numpy::ArrayInfo;
@@ -26,31 +26,31 @@ pub struct Layer {
     pub content: Vec<u8>,
 }
 
-/// The vlmetalayer in which python-blosc2 describes the array that a frame holds.
+/// The vlmetalayer in which python-blosc2 describes an array.
 const TENSOR: &str = "__pack_tensor__";
 /// The vlmetalayer that holds the metadata of a Bloscpack file.
 const BLOSCPACK: &str = "bloscpack";
 /// Keys in a Bloscpack file.
 const FIXED: &str = "metalayers";
 const VARIABLE: &str = "vlmetalayers";
-/// Keys that make a Bloscpack file an array.
+/// Keys that describe an array in a Bloscpack file.
 const ARRAY: [&str; 4] = ["dtype", "shape", "order", "container"];
 
 /// Metadata of any format.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Metadata {
-    /// Metalayers, without the one that makes an array.
+    /// Metalayers, without the one that describes an array.
     pub fixed: Vec<Layer>,
     /// Metalayers of variable size.
     pub variable: Vec<Layer>,
-    /// Anything that has no name.
+    /// Metadata without names.
     pub json: Option<Value>,
-    /// Are they attributes of bcolz?
+    /// Whether these are attributes of bcolz.
     pub attributes: bool,
 }
 
 impl Metadata {
-    /// That of a frame.
+    /// The metadata of a frame.
     ///
     /// # Errors
     ///
@@ -76,7 +76,7 @@ impl Metadata {
         Ok(metadata)
     }
 
-    /// That of a Bloscpack file.
+    /// The metadata of a Bloscpack file.
     pub fn of_blp(blp: &Blp) -> Self {
         let value = blp.file.metadata().and_then(|metadata| metadata.json());
         value.cloned().map(Self::of_json).unwrap_or_default()
@@ -96,7 +96,7 @@ impl Metadata {
                     }));
                 }
             }
-            // Nothing but metalayers is left; an object that was empty counts.
+            // Nothing but metalayers is left; an empty object still counts.
             if map.is_empty() && metadata != Self::default() {
                 return metadata;
             }
@@ -105,7 +105,7 @@ impl Metadata {
         metadata
     }
 
-    /// The attributes of a data set of bcolz: vlmetalayers, as far as their names are short enough.
+    /// The attributes of a data set of bcolz, as vlmetalayers if their names are short enough.
     pub fn of_attrs(attrs: Map<String, Value>) -> Self {
         let fits = |name: &str| (1..=MAX_NAME).contains(&name.len()) && name != BLOSCPACK;
         let (short, long): (Vec<_>, Vec<_>) = attrs.into_iter().partition(|(name, _)| fits(name));
@@ -131,14 +131,14 @@ impl Metadata {
         named.chain(more).collect()
     }
 
-    /// The array that this describes, if it does.
+    /// The array that the metadata describe, if any.
     pub fn array(&self) -> Option<ArrayInfo> {
         let of_blp = |value| ArrayInfo::from_metadata(value).ok().flatten();
         self.json.as_ref().and_then(of_blp).or_else(|| self.tensor())
     }
 
-    /// The array that python-blosc2 describes in a frame without dimensions: a tuple of the library
-    /// that it is of, its shape and its type.
+    /// The array that python-blosc2 describes in a frame without dimensions: a tuple of a library's
+    /// name, a shape and a type.
     pub fn tensor(&self) -> Option<ArrayInfo> {
         let layer = self.variable.iter().find(|layer| layer.name == TENSOR)?;
         let Value::Array(parts) = without_tags(shown(&layer.content)) else { return None };
@@ -152,7 +152,7 @@ impl Metadata {
         ArrayInfo::from_metadata(&described).ok().flatten()
     }
 
-    /// Without what an array has said of itself.
+    /// The metadata without the description of an array.
     pub fn without_array(mut self) -> Self {
         if let Some(map) = self.json.as_mut().and_then(Value::as_object_mut) {
             ARRAY.iter().for_each(|key| drop(map.shift_remove(*key)));
@@ -172,7 +172,7 @@ impl Metadata {
         names.chain(self.json.as_ref().map(|_| "the metadata".to_owned())).collect()
     }
 
-    /// `params` of a frame that has these metalayers.
+    /// Adds the metalayers to `params` of a frame.
     pub fn add_to(&self, params: FrameParams) -> FrameParams {
         let unnamed = self.json.as_ref().map(|value| Layer {
             name: BLOSCPACK.to_owned(),
@@ -185,7 +185,7 @@ impl Metadata {
         variable.fold(params, |params, layer| params.vlmetalayer(layer.name, layer.content))
     }
 
-    /// The metadata of a Bloscpack file, of an array or not; nothing if there is nothing to say.
+    /// The metadata of a Bloscpack file, with or without an array; `None` if they are empty.
     ///
     /// # Errors
     ///
@@ -209,7 +209,7 @@ impl Metadata {
                 map.extend(parts);
                 Some(Value::Object(map))
             }
-            // A value that is no object keeps the name that it has in a frame.
+            // A value other than an object gets the name that it has in a frame.
             Some(value) => {
                 let layers = parts.entry(VARIABLE).or_insert_with(|| Value::Object(Map::new()));
                 layers
@@ -222,8 +222,8 @@ impl Metadata {
     }
 }
 
-/// Attributes of another format as a frame or a group of a store has room for them: those for which
-/// there is none, or whose names are too long, become one object.
+/// Fits attributes of another format into a frame or a group: attributes beyond the limit, or with
+/// long names, become one object.
 pub fn within_limits(attrs: Map<String, Value>) -> Map<String, Value> {
     let fits = |name: &String| (1..=MAX_NAME).contains(&name.len()) && name != BLOSCPACK;
     if attrs.len() <= MAX_ATTRIBUTES && attrs.keys().all(fits) {
@@ -239,12 +239,12 @@ pub fn within_limits(attrs: Map<String, Value>) -> Map<String, Value> {
     kept
 }
 
-/// Attributes that have a name of their own: a frame has room for 16, of which one is the seal.
+/// Attributes with names of their own: a frame holds 16, and the seal takes one.
 const MAX_ATTRIBUTES: usize = 15;
 /// The name of the object with the other attributes.
 const OTHERS: &str = "attrs";
 
-/// Can these be metalayers?
+/// Whether a value can hold metalayers.
 fn is_layers(value: &Value) -> bool {
     value.as_object().is_some_and(|map| map.keys().all(|name| (1..=MAX_NAME).contains(&name.len())))
 }
@@ -252,17 +252,17 @@ fn is_layers(value: &Value) -> bool {
 /// Bytes of the name of a metalayer.
 const MAX_NAME: usize = 31;
 
-/// The content of a metalayer as JSON, from which it can be made again.
+/// The content of a metalayer as JSON, from which it can be restored.
 fn shown(content: &[u8]) -> Value {
     exact(content).unwrap_or_else(|| msgpack_json::base64_object(content))
 }
 
-/// The value, if it is written as we would.
+/// The value, if its encoding is the one that we would write.
 fn exact(content: &[u8]) -> Option<Value> {
     Some(msgpack_json::to_json(content)).filter(|value| msgpack_json::from_json(value) == content)
 }
 
-/// Lists without the text that marks them as tuples.
+/// Lists without the tags that mark tuples.
 fn without_tags(value: Value) -> Value {
     let Value::Array(mut values) = value else { return value };
     if values.first().and_then(Value::as_str) == Some("__tuple__") {

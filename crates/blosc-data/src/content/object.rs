@@ -1,5 +1,5 @@
-//! Something of a Blosc format: a frame, a bare chunk, a file, a data set, rows of a table. All are
-//! data of a known length, of which parts can be read.
+//! An object of a Blosc format: a frame, a bare chunk, a file, a data set, rows of a table. All
+//! have a known length, and can be read in parts.
 
 use core::{fmt, ops::Range};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::formats::{
 };
 use crate::{Array, Budget, by_boxes};
 
-/// One thing with content.
+/// An object with content.
 pub enum Object {
     /// A frame.
     Frame(Arc<SChunk>),
@@ -35,7 +35,7 @@ pub enum Object {
 }
 
 impl Object {
-    /// The format, as `info` calls it.
+    /// The format, with its name in `info`.
     pub fn format(&self) -> &'static str {
         match self {
             Self::Frame(schunk) => format_name(schunk, matches!(schunk.nd_meta(), Ok(Some(_)))),
@@ -47,12 +47,12 @@ impl Object {
         }
     }
 
-    /// Compares what was read with the seals of frames: after all of it, before it is believed.
-    /// Other containers compare each chunk when it is read.
+    /// Compares the data read with the seals of frames. Callers do this after reading, before they
+    /// use the data. Other containers compare each chunk when it is read.
     ///
     /// # Errors
     ///
-    /// Bytes that are not those that were sealed.
+    /// Bytes that differ from the sealed ones.
     pub fn compare_seals(&self) -> Result<()> {
         match self {
             Self::Frame(schunk) => Ok(schunk.compare_seal()?),
@@ -82,7 +82,7 @@ impl Object {
         }
     }
 
-    /// Bytes that it takes in its file or files.
+    /// Stored bytes, in one or several files.
     pub fn stored(&self) -> u64 {
         match self {
             Self::Frame(schunk) => stored_nbytes(schunk),
@@ -106,11 +106,11 @@ impl Object {
         }
     }
 
-    /// The array that it is, if it is one.
+    /// The layout of the array, if the object is one.
     ///
     /// # Errors
     ///
-    /// When it says that it is one, and cannot be.
+    /// When the metadata describe an array that the object cannot be.
     pub fn layout(&self) -> Result<Option<Layout>> {
         Ok(match self {
             Self::Frame(schunk) => match schunk.nd_meta()? {
@@ -118,7 +118,7 @@ impl Object {
                     let dtype = item_dtype(&meta, schunk.typesize());
                     Some(Layout::in_c_order(dtype, meta.shape().to_vec()))
                 }
-                // Metadata of a Bloscpack file, or of python-blosc2, may tell of an array.
+                // Metadata of Bloscpack, or of python-blosc2, may describe an array.
                 None => {
                     let info = Metadata::of_frame(schunk)?.array();
                     info.filter(|info| info.nbytes() == schunk.nbytes()).map(Layout::from)
@@ -134,11 +134,11 @@ impl Object {
         })
     }
 
-    /// The array that it is, read within `budget`, or else the object.
+    /// The array, read within `budget`; an object without an array comes back.
     ///
     /// # Errors
     ///
-    /// When it says that it is one, and cannot be.
+    /// When the metadata describe an array that the object cannot be.
     pub fn into_array(self, budget: &Budget) -> Result<core::result::Result<Arc<dyn Array>, Self>> {
         Ok(match self {
             Self::Frame(schunk) => match schunk.nd_array()? {
@@ -161,8 +161,8 @@ impl Object {
         })
     }
 
-    /// The data as they are stored, read within `budget`: of a frame its bytes, whatever these
-    /// hold, so that one with damaged values can be looked at.
+    /// The stored data, read within `budget`. A frame gives its bytes, so that one with damaged
+    /// values can be read.
     ///
     /// # Errors
     ///
@@ -175,12 +175,12 @@ impl Object {
         })
     }
 
-    /// Bytes of the content: of an array those of its items, without padding; of a table those of
-    /// its rows, as structured arrays of NumPy have them.
+    /// Bytes of the content: of an array its items without padding, of a table its rows, as in
+    /// NumPy's structured arrays.
     ///
     /// # Errors
     ///
-    /// A frame that says that it is an array, and cannot be one; values without a NumPy type.
+    /// A frame with metadata of an impossible array; values without a NumPy type.
     pub fn content_nbytes(&self) -> Result<u64> {
         match self {
             Self::Frame(schunk) => {
@@ -192,12 +192,12 @@ impl Object {
         }
     }
 
-    /// Hands the bytes `range` of the content to `sink`, piece by piece in order.
+    /// Hands the bytes `range` of the content to `sink` in order, in pieces.
     ///
     /// # Errors
     ///
-    /// Damage, after all data before it; or the error of `sink`. A range beyond the end is the
-    /// caller's fault.
+    /// Damage, after all data before it; the error of `sink`. The caller keeps the range within the
+    /// content.
     pub fn part<E: SinkError>(
         &self,
         range: Range<u64>,

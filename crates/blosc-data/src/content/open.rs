@@ -13,7 +13,7 @@ use crate::formats::{blp::Blp, chunk::BareChunk, csv, parquet};
 use crate::params::OpenOptions;
 use crate::source::Source;
 
-/// The content of the file or the folder at `path`; of a store with one value that value.
+/// The content of the file or folder at `path`; of a store its only value.
 ///
 /// # Errors
 ///
@@ -22,7 +22,7 @@ pub fn of_file(path: &Path, options: &OpenOptions) -> Result<Content> {
     of_source(Source::of_path(path)?, &path.to_string_lossy(), options)
 }
 
-/// The content of a source; `name` is for its suffix, where that decides the format.
+/// The content of a source. The suffix of `name` decides where the content leaves a choice.
 ///
 /// # Errors
 ///
@@ -34,7 +34,7 @@ pub fn of_source(source: Source, name: &str, options: &OpenOptions) -> Result<Co
     }
 }
 
-/// The content of a source of a format that is one thing.
+/// The content of a source, for a format with a single object.
 pub(crate) fn of_format(format: Format, source: Source, options: &OpenOptions) -> Result<Content> {
     Ok(Content::Object(match (format, source) {
         (Format::Frame, Source::File(file)) => {
@@ -70,7 +70,7 @@ pub(crate) fn of_format(format: Format, source: Source, options: &OpenOptions) -
     }))
 }
 
-/// The table that a store is, or its only value.
+/// The table or the only value of a store.
 fn of_store(source: Source, options: &OpenOptions) -> Result<Object> {
     let store = match source {
         Source::File(file) => Store::from_store(file, &options.store())?,

@@ -1,4 +1,4 @@
-//! Items with fields as rows: fields and rows of them are chosen, and a table is made of them.
+//! Items with fields as rows: a choice of fields and rows, and a table made of them.
 
 use core::ops::Range;
 
@@ -16,18 +16,18 @@ use crate::error::{Param, Refusal, Result};
 use crate::size::as_len;
 use crate::table::{Column, RowFilter, Table};
 
-/// Items with fields, and what is wanted of them.
+/// Items with fields, and the choice of them.
 #[derive(Debug)]
 pub struct Records<'a> {
     dtype: &'a Dtype,
     /// The chosen fields.
     pub columns: Vec<&'a Field>,
     filter: Option<Filter<'a>>,
-    /// The fields of truth values of which some are missing.
+    /// The fields of truth values that may be missing.
     nullable: &'a [String],
 }
 
-/// A condition, and the fields that it is about.
+/// A condition, with the fields that it names.
 #[derive(Debug)]
 struct Filter<'a> {
     expr: Expr,
@@ -35,12 +35,11 @@ struct Filter<'a> {
 }
 
 impl<'a> Records<'a> {
-    /// The fields of these names, or all, of items of a type, and those items that a condition
-    /// holds for.
+    /// The fields with these names (all, without names), and the items that fulfil a condition.
     ///
     /// # Errors
     ///
-    /// Items without fields; names and conditions of others than there are.
+    /// Items without fields; names or conditions of unknown fields.
     pub fn new(columns: &[String], condition: Option<&str>, dtype: &'a Dtype) -> Result<Self> {
         let fields = dtype.fields();
         if fields.is_empty() {
@@ -58,7 +57,7 @@ impl<'a> Records<'a> {
         Ok(Self { dtype, columns, filter, nullable: &[] })
     }
 
-    /// With fields of truth values of which some are [`NULL_TRUTH`], which meet no condition.
+    /// Names the fields that may be [`NULL_TRUTH`], which fulfils no condition.
     #[must_use]
     pub fn nullable(self, nullable: &'a [String]) -> Self {
         Self { nullable, ..self }
@@ -69,7 +68,7 @@ impl<'a> Records<'a> {
         self.dtype.itemsize().max(1)
     }
 
-    /// For each item whether it is wanted.
+    /// Whether each item is chosen.
     ///
     /// # Errors
     ///
@@ -142,7 +141,7 @@ impl RecordTable {
     ///
     /// # Errors
     ///
-    /// A type that no column has.
+    /// A type that no column can hold.
     pub(crate) fn new(items: Items) -> Result<Self> {
         let (mut columns, mut rules) = (vec![], vec![]);
         for field in items.dtype.fields() {

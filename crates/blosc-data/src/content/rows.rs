@@ -1,9 +1,9 @@
-//! Rows of a table of a store, or the items of one of its columns, as NumPy has them.
+//! Rows of a table of a store, or items of one of its columns, in NumPy's types.
 //!
-//! The content of a table are its rows, one after the other, as a structured array keeps them. Text
-//! of any length is as wide as the longest; nulls become NaN, NaT, zeros or nothing, which
-//! [`TableRows::lost_nulls`] tells. Lists, maps and objects have no such type: a table with them is
-//! handed over as cells.
+//! The content of a table are its rows, one after the other, as in a structured array. Text of any
+//! length is as wide as the longest value. Nulls become NaN, NaT, zeros or empty text, and
+//! [`TableRows::lost_nulls`] lists their columns. Lists, maps and objects have no such type: a
+//! table with them is handed over as cells.
 
 use core::ops::Range;
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -24,7 +24,7 @@ use crate::{cut, json};
 
 /// Most rows that are decoded at once.
 const BATCH_NROWS: u64 = 1 << 16;
-/// Bytes of rows that are decoded at once, unless one is longer.
+/// Bytes of rows that are decoded at once; a longer row comes alone.
 const BATCH_NBYTES: u64 = 8 << 20;
 
 /// Some columns of a table.
@@ -32,31 +32,31 @@ const BATCH_NBYTES: u64 = 8 << 20;
 pub struct TableRows {
     table: Table,
     columns: Vec<Column>,
-    /// Whether it is one column, whose items are no rows.
+    /// Whether this is one column, whose items are not rows.
     is_column: bool,
     nrows: u64,
-    /// The type of a row of each column, found by reading where text has any length.
+    /// The NumPy type of each column; for text of any length, reading finds it.
     dtypes: OnceLock<Vec<Dtype>>,
-    /// Which columns have had nulls that their type cannot say.
+    /// Whether each column has had nulls that its type cannot express.
     had_nulls: Vec<AtomicBool>,
-    /// Whether the byte [`NULL_TRUTH`] stands for a truth value that is null.
+    /// Whether the byte [`NULL_TRUTH`] stands for a null truth value.
     has_null_truths: bool,
-    /// Bytes of data, and bytes of the files.
+    /// Bytes of data, and bytes of files.
     sizes: (u64, u64),
-    /// The rows that meet a condition; all if there is none.
+    /// The rows that meet a condition; `None` for all.
     chosen: Option<Chosen>,
-    /// Of what they are a copy, if they are one.
+    /// The source, if this is a copy.
     copied: Option<Copied>,
 }
 
-/// The file that a table is a copy of.
+/// The source of a table that is a copy.
 #[derive(Debug)]
 pub struct Copied {
     /// The name of the format.
     pub format: &'static str,
     /// Bytes of the file.
     pub stored: u64,
-    /// The folder of the copy, which goes with it.
+    /// The temporary folder of the copy.
     pub folder: Station,
 }
 
@@ -65,11 +65,11 @@ pub struct Copied {
 struct Chosen {
     /// One bit for each row of the table.
     bits: Vec<u64>,
-    /// How many are chosen before each [`BATCH_NROWS`] rows of the table.
+    /// The number of chosen rows before each [`BATCH_NROWS`] rows of the table.
     before: Vec<u64>,
 }
 
-/// Rows that are read together, and which of them are meant, if not all.
+/// Rows that are read together, and a mark for each wanted one; `None` if all are wanted.
 type Part = (Range<u64>, Option<Vec<bool>>);
 
 /// Bytes of the data of a table, and of its frames as they are stored.
@@ -89,7 +89,7 @@ pub(crate) fn frames(table: &Table) -> impl Iterator<Item = Result<SChunk, b2sto
     store.keys().filter(|key| table.has_key(key)).map(|key| store.frame(key))
 }
 
-/// The same of some columns.
+/// The same for some columns.
 fn column_sizes(columns: &[Column]) -> Result<(u64, u64)> {
     let nbytes = columns.iter().map(Column::nbytes).sum::<Result<u64, b2store::Error>>()?;
     Ok((nbytes, columns.iter().flat_map(Column::frames).map(stored_nbytes).sum()))
@@ -152,26 +152,26 @@ impl TableRows {
     ///
     /// # Errors
     ///
-    /// Bytes that are not those that were sealed.
+    /// Bytes that differ from the sealed ones.
     pub fn compare_seals(&self) -> Result<()> {
         Ok(self.columns.iter().try_for_each(Column::compare_seals)?)
     }
 
-    /// As a copy of something else.
+    /// Marks the rows as a copy.
     pub fn copied(self, copied: Copied) -> Self {
         Self { copied: Some(copied), ..self }
     }
 
-    /// The whole table, and what it is a copy of.
+    /// The whole table, and its original if it is a copy.
     pub(crate) fn into_table(self) -> (Table, Option<Copied>) {
         (self.table, self.copied)
     }
 
-    /// With these columns only, in this order; all if there are none.
+    /// The rows with these columns only, in this order; all columns, without names.
     ///
     /// # Errors
     ///
-    /// Columns that are not there, or cannot be opened.
+    /// Columns that are missing, or cannot be opened.
     pub fn select(self, names: &[String]) -> Result<Self> {
         if names.is_empty() {
             return Ok(self);
@@ -180,8 +180,8 @@ impl TableRows {
         Ok(Self { copied, chosen, nrows, ..Self::of_columns(table, names, false)? })
     }
 
-    /// The same rows, in whose bytes [`NULL_TRUTH`] stands for a truth value that is null: to be
-    /// compared with the lines of CSV.
+    /// The same rows, with [`NULL_TRUTH`] for null truth values, as the items of CSV have it: for
+    /// comparisons.
     #[must_use]
     pub fn with_null_truths(self) -> Self {
         Self { has_null_truths: true, ..self }
@@ -191,17 +191,17 @@ impl TableRows {
     ///
     /// # Errors
     ///
-    /// One that makes no sense.
+    /// A condition that does not parse.
     pub fn condition(&self, text: &str) -> Result<TableFilter> {
         let filter = self.table.filter(text);
         filter.map_err(|error| Refusal::in_condition(error.into(), text, known(&self.table)))
     }
 
-    /// With the rows only that meet a condition.
+    /// The rows that meet a condition.
     ///
     /// # Errors
     ///
-    /// A condition that makes no sense; columns that cannot be read.
+    /// A condition that does not parse; columns that cannot be read.
     pub fn filter(self, condition: &str) -> Result<Self> {
         let filter = self.condition(condition)?;
         let len = as_len(self.nrows.div_ceil(64));
@@ -217,7 +217,7 @@ impl TableRows {
         Ok(Self { nrows: count, chosen: Some(Chosen { bits, before }), ..self })
     }
 
-    /// Only some of the rows that there are, by their numbers.
+    /// A part of the rows, by their numbers among the chosen ones.
     #[must_use]
     pub fn numbered(self, wanted: &Range<u64>) -> Self {
         let is_chosen = |row: u64| {
@@ -242,7 +242,7 @@ impl TableRows {
         Self { nrows: count, chosen: Some(Chosen { bits, before }), ..self }
     }
 
-    /// Some of the rows as they are read, in parts of at most `step` rows of the table.
+    /// Some of the rows for reading, in parts of at most `step` rows of the table.
     fn parts(&self, rows: Range<u64>, step: u64) -> Box<dyn Iterator<Item = Part> + '_> {
         let Some(chosen) = &self.chosen else {
             return Box::new(batches(rows, step).map(|rows| (rows, None)));
@@ -267,12 +267,12 @@ impl TableRows {
         &self.columns
     }
 
-    /// Is it one column, and no table?
+    /// Whether this is one column, and not a table.
     pub fn is_column(&self) -> bool {
         self.is_column
     }
 
-    /// Is it all of the table, in its order?
+    /// Whether this is the whole table, in its order.
     pub fn is_whole(&self) -> bool {
         let all = &self.table.schema().columns;
         !self.is_column
@@ -295,14 +295,14 @@ impl TableRows {
         }
     }
 
-    /// Bytes of data of the columns, and of their frames as they are stored; of all columns, those
-    /// of the table. Of a copy the bytes of the file that was copied.
+    /// Bytes of data of the columns, and of their stored frames; for all columns, those of the
+    /// table; for a copy, those of its source.
     pub fn sizes(&self) -> (u64, u64) {
         let stored = self.copied.as_ref().map_or(self.sizes.1, |copied| copied.stored);
         (self.sizes.0, stored)
     }
 
-    /// The attributes of the table, as far as JSON can say them; a column has none.
+    /// The attributes of the table, as far as JSON can hold them; empty for a column.
     ///
     /// # Errors
     ///
@@ -314,7 +314,7 @@ impl TableRows {
         Ok(json::map(&self.table.attributes()?))
     }
 
-    /// Names of attributes that JSON does not tell apart from others.
+    /// Names of attributes whose type JSON cannot express.
     ///
     /// # Errors
     ///
@@ -350,8 +350,8 @@ impl TableRows {
         }
     }
 
-    /// The type of a row that is read from text, in which values of any length are as long as
-    /// `width` says for their column (characters).
+    /// The type of a row that is read from text. Values of any length get the width that `width`
+    /// gives for their column (characters).
     ///
     /// # Errors
     ///
@@ -415,7 +415,7 @@ impl TableRows {
         Ok(self.dtypes.get_or_init(|| dtypes))
     }
 
-    /// Whether the values of a column have no type of NumPy: lists, maps, objects.
+    /// Whether the values of a column have no NumPy type: lists, maps, objects.
     pub(crate) fn lacks_dtype(column: &Column) -> bool {
         let has_own = matches!(
             column.spec().kind,
@@ -472,8 +472,7 @@ impl TableRows {
         Ok(longest)
     }
 
-    /// Hands the values of all columns to `sink`, some rows at a time in their order; at least
-    /// once.
+    /// Hands the values of all columns to `sink` in order, some rows at a time; at least once.
     ///
     /// # Errors
     ///
@@ -494,11 +493,11 @@ impl TableRows {
         self.parts(rows, step).try_for_each(|part| sink(read(&part)?))
     }
 
-    /// Hands the bytes `range` of the content to `sink`, piece by piece in order.
+    /// Hands the bytes `range` of the content to `sink` in order, in pieces.
     ///
     /// # Errors
     ///
-    /// Damage, after all data before it; or the error of `sink`.
+    /// Damage, after all data before it; the error of `sink`.
     pub fn part<E: SinkError>(&self, range: Range<u64>, sink: Sink<'_, E>) -> Result<(), E> {
         if range.is_empty() {
             return Ok(());
@@ -540,15 +539,15 @@ impl TableRows {
         rows
     }
 
-    /// The columns that had nulls in what was handed over by [`part`](Self::part), where their type
-    /// does not tell.
+    /// The columns whose nulls [`part`](Self::part) has handed over as values, since their type has
+    /// no null.
     pub fn lost_nulls(&self) -> Vec<String> {
         let columns = self.columns.iter().zip(&self.had_nulls);
         let lost = columns.filter(|(_, had_nulls)| had_nulls.load(Ordering::Relaxed));
         lost.map(|(column, _)| column.spec().name.clone()).collect()
     }
 
-    /// The columns whose values lose their kind as items of NumPy: words, text of any length, time
+    /// The columns whose values lose their kind as NumPy items: words, text of any length, time
     /// zones.
     pub fn retyped(&self) -> Vec<String> {
         let is_retyped = |column: &&Column| {
@@ -565,7 +564,7 @@ impl TableRows {
 }
 
 impl Chosen {
-    /// The chosen rows of some [`BATCH_NROWS`] rows of the table.
+    /// The chosen rows among [`BATCH_NROWS`] rows of the table.
     fn rows_of(&self, block: u64) -> Vec<u64> {
         let start = block * (BATCH_NROWS / 64);
         let words = (start..start + BATCH_NROWS / 64).zip(self.bits.iter().skip(as_len(start)));
@@ -577,7 +576,7 @@ impl Chosen {
     }
 }
 
-/// Some rows of a table, in parts of rows that are not far from each other.
+/// Some rows of a table, in parts of rows that lie close together.
 fn parts_of(wanted: &[u64], step: u64) -> Vec<Part> {
     let parts = wanted.chunk_by(|a, b| a / step == b / step).filter_map(|rows| {
         let (first, last) = (*rows.first()?, *rows.last()?);
@@ -608,7 +607,7 @@ fn quoted(name: &str, kind: &str) -> String {
     format!("`{name}`, {kind}")
 }
 
-/// The values of a column in messages.
+/// The values of a column, in words for messages.
 fn kind_name(kind: &ColumnKind) -> &'static str {
     match kind {
         ColumnKind::List => "lists",
@@ -624,7 +623,7 @@ enum Cell<'a> {
     Bytes(&'a [u8]),
 }
 
-/// The text or the bytes of a row of any length.
+/// The text or bytes of a row in a column of any length.
 fn text_of(values: &ColumnValues, row: usize) -> Option<Cell<'_>> {
     if values.is_null(row) {
         return None;
@@ -680,7 +679,7 @@ fn items_of(dtype: &Dtype, values: ColumnValues, nrows: usize) -> Vec<u8> {
     bytes
 }
 
-/// The item that stands for null: NaN, NaT, or zeros.
+/// The item that replaces null: NaN, NaT, or zeros.
 fn null_item(dtype: &Dtype) -> Vec<u8> {
     match (dtype.kind(), dtype.itemsize()) {
         (Some(Kind::Float), 4) => f32::NAN.to_le_bytes().to_vec(),
@@ -692,8 +691,8 @@ fn null_item(dtype: &Dtype) -> Vec<u8> {
     }
 }
 
-/// How the nulls of a copy of a column are marked: truth values have bytes of their own for null
-/// only in python-blosc2.
+/// The marks of nulls in a copy of a column. Only python-blosc2 has bytes of its own for null truth
+/// values.
 #[must_use]
 pub fn nulls_of_copy(column: &Column) -> Option<Nulls> {
     let spec = column.spec();

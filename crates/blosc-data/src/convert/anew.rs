@@ -1,4 +1,4 @@
-//! How data are compressed that cannot be moved, or for which it was requested.
+//! Compression of data that cannot be moved, or that the settings change.
 
 use blosc_chunk::{
     CParams, CodecId, FilterId, Level, Pipeline, Registries, SplitMode, Target as Reader,
@@ -14,18 +14,17 @@ use crate::size::as_len;
 const TABLE: &str = "table in a store";
 
 impl Conversion<'_> {
-    /// Must chunks be looked at, or made, that could be copied otherwise?
+    /// Whether chunks must be read or made, instead of copied.
     pub(super) fn is_anew(&self) -> bool {
         self.settings.compression.is_wanted() || self.settings.compression.target.is_some()
     }
 
-    /// The parameters of the input, as far as the output can have them, with those that were asked
-    /// for.
+    /// The parameters of the input, as far as the output can have them, changed by the settings.
     pub(super) fn cparams(&self) -> Result<CParams> {
         self.old().map(|old| self.cparams_after(old))
     }
 
-    /// How the columns of a new table are stored: as `compress` compresses, whatever the input is.
+    /// The storage of the columns of a new table: as `compress` stores data, whatever the input is.
     pub(super) fn table_params(&self) -> Result<TableParams> {
         let anew = &self.settings.compression;
         if anew.has_sizes() {
@@ -41,7 +40,7 @@ impl Conversion<'_> {
         Ok(params)
     }
 
-    /// Parameters with those that were requested.
+    /// The parameters, changed by the settings.
     fn cparams_after(&self, old: CParams) -> CParams {
         let anew = &self.settings.compression;
         let target = anew.target.unwrap_or(match self.settings.format {
@@ -71,7 +70,7 @@ impl Conversion<'_> {
             .registries(self.settings.open.dparams.registries.clone())
     }
 
-    /// How the input is compressed.
+    /// The compression of the input.
     fn old(&self) -> Result<CParams> {
         if let Some(schunk) = self.content.frame() {
             return Ok(schunk.cparams());
@@ -84,7 +83,7 @@ impl Conversion<'_> {
     }
 }
 
-/// Codecs and filters that these readers do not know are replaced by the nearest.
+/// Replaces codecs and filters that these readers lack by the nearest ones.
 fn fitting(old: CParams, target: Reader) -> CParams {
     let registries = Registries::default();
     let is_blosc1 = target < Reader::Blosc2_0;
@@ -112,8 +111,8 @@ fn fitting(old: CParams, target: Reader) -> CParams {
         .clevel(level)
 }
 
-/// Whether all readers of this kind know these filters; those of Blosc 1 are for the library to
-/// judge. Releases of C-Blosc2 before 2.7.0 undo bitshuffle and shuffle in the wrong order.
+/// Whether all readers of this kind have these filters. For Blosc 1, the library decides. Releases
+/// of C-Blosc2 before 2.7.0 undo bitshuffle and shuffle in the wrong order.
 #[must_use]
 pub fn know_filters(pipeline: &Pipeline, target: Reader) -> bool {
     const NEWER: [FilterId; 3] =
@@ -124,8 +123,8 @@ pub fn know_filters(pipeline: &Pipeline, target: Reader) -> bool {
     target != Reader::Blosc2_0 || !is_new && !turned.any(|id| *id == FilterId::SHUFFLE)
 }
 
-/// Refuses codecs and filters that look at neighbours in several dimensions for data without a
-/// shape, and for a format that holds none.
+/// Refuses codecs and filters for neighbours in several dimensions, if the data have no shape or
+/// the format holds none.
 ///
 /// # Errors
 ///

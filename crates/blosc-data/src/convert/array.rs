@@ -1,8 +1,8 @@
-//! To an array in a contiguous frame.
+//! Conversion to an array in a contiguous frame.
 //!
-//! The chunks of a Bloscpack file are moved if they hold whole rows in whole blocks, which nearly
-//! all files of one-dimensional arrays do. Everything else is taken in boxes that are whole chunks
-//! of the array, from the stream of items if that gives them in order, and else from a file.
+//! The chunks of a Bloscpack file are moved if they consist of whole rows in whole blocks, as in
+//! nearly all files of one-dimensional arrays. Everything else goes in boxes of whole chunks: from
+//! the stream of items if that gives them in order, else from a file.
 
 use core::ops::Range;
 use std::{io::Read, path::Path};
@@ -20,10 +20,10 @@ use crate::size::{as_len, check_memory, nbytes};
 /// Fills the items of a box.
 type Fill<'a> = &'a mut dyn FnMut(&[Range<u64>], &mut [u8]) -> Result<()>;
 
-/// How many items of the first dimension are in a chunk and in a block of a Bloscpack file.
+/// The items of the first dimension in a chunk and in a block of a Bloscpack file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Rows {
-    /// Bytes of one.
+    /// Bytes of a row.
     nbytes: usize,
     chunk: u32,
     block: u32,
@@ -121,7 +121,7 @@ impl Conversion<'_> {
             done.count(moved.is_some());
             match moved {
                 Some(chunk) => writer.schunk_writer().update_chunk(nchunk, &chunk)?,
-                // The last chunk is filled up, and others are not as the first.
+                // The last chunk is padded, and a chunk may differ from the first.
                 None => {
                     writer.write_bytes([Pick::from(range.clone())], &blp.file.chunk(nchunk)?)?
                 }
@@ -147,7 +147,7 @@ impl Conversion<'_> {
         Ok(if is_alike { self.blosc2(&bytes) } else { None })
     }
 
-    /// All items, compressed.
+    /// Compresses all items.
     pub(super) fn items_anew(&self, layout: &Layout, path: &Path) -> Result<Report> {
         let mut params = self.nd_params(layout)?;
         let compression = &self.settings.compression;
@@ -197,7 +197,7 @@ impl Conversion<'_> {
     }
 }
 
-/// Lengths as those of a chunk or block; one too long for these is too long in any case.
+/// Lengths of a chunk or block. A length over 32 bits saturates, which is too long as well.
 pub(super) fn lens(shape: &[u64]) -> Vec<u32> {
     shape.iter().map(|len| u32::try_from(*len).unwrap_or(u32::MAX)).collect()
 }

@@ -1,8 +1,8 @@
-//! To arrays and tables of bcolz: one with a column for each field of the items, or an array.
+//! Conversion to arrays and tables of bcolz: a column for each field of the items, or an array.
 //!
-//! The writers of bcolz take rows and make chunks of them, as long as bcolz would make them unless
-//! a shape was requested. A data set of bcolz keeps its chunks' length and parameters, fill values
-//! and attributes, each column its own.
+//! The writers of bcolz take rows, and make chunks of bcolz's own length unless the settings give
+//! one. A data set of bcolz keeps chunk length, parameters, fill value and attributes, for each
+//! column.
 
 use std::path::Path;
 
@@ -38,8 +38,8 @@ impl Conversion<'_> {
         Ok(Report { is_table_instead, ..self.ctable(&layout, path)? })
     }
 
-    /// Writes a table for Parquet to `path`: that of the input, or one that is made of it for a
-    /// while.
+    /// Writes a table to a Parquet file at `path`: the table of the input, or a temporary one made
+    /// of it.
     pub(super) fn parquet(&self, path: &Path) -> Result<Report> {
         if !cfg!(feature = "parquet") {
             return Err(Refusal::NoParquet.into());
@@ -73,8 +73,8 @@ impl Conversion<'_> {
         Ok(Report::default())
     }
 
-    /// Copies columns that the output, a table of bcolz in the folder at `path`, is without: the
-    /// table has all columns of the input then, in their order.
+    /// Copies columns that the output, a table of bcolz at `path`, lacks. The table then has all
+    /// columns of the input in their order.
     ///
     /// # Errors
     ///
@@ -131,7 +131,7 @@ impl Conversion<'_> {
         Ok(Report { recompressed, ..Report::default() })
     }
 
-    /// Hands over the content in whole rows, some at a time.
+    /// Hands over the content in whole rows, some at a time, and reports progress.
     pub(super) fn each_rows(&self, rowsize: usize, sink: Sink<'_>) -> Result<()> {
         each_rows(self.content, &self.settings.resources, rowsize, &mut |rows| {
             (self.progress)(rows.len() as u64);
@@ -139,7 +139,7 @@ impl Conversion<'_> {
         })
     }
 
-    /// How to make an array, by default like the array that it was before.
+    /// The options of a new array; by default those of the array that it was.
     fn create_options(
         &self,
         dtype: Dtype,
@@ -160,7 +160,7 @@ impl Conversion<'_> {
             .chunklen(asked.or_else(|| model.map(CArray::chunklen)))
             .expectedlen(Some(rows))
             .cparams(self.bcolz_cparams(model.map(CArray::cparams))?);
-        // One that makes no sense has filled nothing yet.
+        // A fill value that does not parse has not filled anything yet.
         let dflt = model.filter(|array| array.dflt_row().is_ok()).and_then(CArray::dflt);
         options.dflt = dflt.cloned();
         options.durability = self.settings.durability;
@@ -169,12 +169,12 @@ impl Conversion<'_> {
         Ok(options)
     }
 
-    /// The requested parameters, else those of the source, else those of bcolz.
+    /// The requested parameters, else those of the source, else the defaults of bcolz.
     fn bcolz_cparams(&self, before: Option<StorageParams>) -> Result<StorageParams> {
         let anew = &self.settings.compression;
         let mut cparams = before.unwrap_or_default();
         if cparams.cname == Cname::Snappy {
-            // No bcolz of today opens such data sets.
+            // No current bcolz opens such data sets.
             cparams = cparams.cname(StorageParams::default().cname);
         }
         if let Some(level) = anew.level {
@@ -199,8 +199,8 @@ impl Conversion<'_> {
         Ok(cparams)
     }
 
-    /// The loss of a table where there are no columns: their attributes, even if nobody can
-    /// read them.
+    /// The loss of a table that becomes an array: the attributes of its columns, even unreadable
+    /// ones.
     pub(super) fn lost_of_columns(&self) -> Option<String> {
         let Some(DataSet::CTable(table)) = self.data_set() else { return None };
         let keeps = matches!(
@@ -255,7 +255,7 @@ pub fn each_rows<E: SinkError>(
     if rest.is_empty() { Ok(()) } else { sink(&rest) }
 }
 
-/// The rows of each field, one after the other.
+/// Splits rows into the items of each field.
 pub fn split(rows: &[u8], dtype: &Dtype, parts: &mut [Vec<u8>]) {
     parts.iter_mut().for_each(Vec::clear);
     for row in rows.chunks_exact(dtype.itemsize().max(1)) {

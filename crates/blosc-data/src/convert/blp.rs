@@ -1,4 +1,4 @@
-//! To a Bloscpack file.
+//! Conversion to a Bloscpack file.
 
 use std::{
     fs::File,
@@ -51,7 +51,7 @@ impl Conversion<'_> {
         Ok(Report { left_out, ..done })
     }
 
-    /// Chunks with the header of Blosc 1, where that can be; the others compressed anew.
+    /// Moves chunks with a new header of Blosc 1 if possible, and compresses the others again.
     fn push_chunks(
         &self,
         mut writer: Writer<File>,
@@ -70,7 +70,7 @@ impl Conversion<'_> {
                 Some(chunk) => chunk,
                 None => {
                     let data = self.content.data(nchunk, &self.settings.resources.decoding())?;
-                    // The last chunk of an array is filled up with nothing.
+                    // Padding in the last chunk of an array is dropped.
                     encoder.encode(&data[..nbytes.min(data.len())]).map_err(wrong)?
                 }
             };
@@ -82,7 +82,7 @@ impl Conversion<'_> {
         Ok(done)
     }
 
-    /// The chunk for readers of Blosc 1, if it can be one and has this much data.
+    /// The chunk for readers of Blosc 1, if they can read it and it holds `nbytes` bytes.
     fn blosc1(&self, nchunk: u64, nbytes: usize) -> Result<Option<Vec<u8>>> {
         let Some(Packed::Bytes(bytes)) =
             self.content.packed(nchunk, self.settings.resources.held())?
@@ -118,7 +118,7 @@ impl Conversion<'_> {
         let size = asked.or(size).unwrap_or(CHUNK_NBYTES);
         let budget = self.settings.resources.compressing(&cparams, size, 0)?;
         let (metadata, array) = (self.content.metadata()?, self.array_info(left_out));
-        // A description of the array stays as it is written: there are older spellings.
+        // An equal description of the array keeps its spelling, which may be an old one.
         let is_told = array.is_none() || metadata.array() == array;
         let (metadata, array) =
             if is_told { (metadata, None) } else { (metadata.without_array(), array) };
@@ -133,9 +133,9 @@ impl Conversion<'_> {
             .budget(budget))
     }
 
-    /// The array in the words of Bloscpack; items that it cannot describe are left out.
+    /// The array in Bloscpack's description; `None` for items that it cannot describe.
     fn array_info(&self, left_out: &mut Vec<String>) -> Option<ArrayInfo> {
-        // Metadata that contradict the data stay as they are.
+        // Metadata that contradict the data stay unchanged.
         let Layout { dtype, shape, fortran_order } = self.content.layout().ok().flatten()?;
         let text = dtype.to_string();
         let order = if fortran_order { Order::F } else { Order::C };
@@ -148,7 +148,7 @@ impl Conversion<'_> {
     }
 }
 
-/// The error of a writer of Bloscpack files, which it hands through [`Write`].
+/// The error behind one that a writer of Bloscpack files passes through [`Write`].
 fn unpacked(error: io::Error) -> Error {
     match error.downcast::<bloscpack::Error>() {
         Ok(error) => error.into(),
@@ -156,8 +156,7 @@ fn unpacked(error: io::Error) -> Error {
     }
 }
 
-/// Do the chunks, one after the other, have the items in C order, with padding after the last item
-/// only?
+/// Whether the chunks in order hold the items in C order, with padding only at the end.
 fn is_in_order(meta: &NdMeta) -> bool {
     let lens = |shape: &[u32]| shape.iter().map(|len| u64::from(*len)).collect::<Vec<_>>();
     let (shape, chunk, block) = (meta.shape(), lens(meta.chunkshape()), lens(meta.blockshape()));

@@ -1,4 +1,4 @@
-//! To one chunk without anything around it.
+//! Conversion to one bare chunk.
 
 use std::{fs, path::Path};
 
@@ -12,7 +12,7 @@ use crate::content::Packed;
 use crate::error::{Doing, Error, Result};
 
 impl Conversion<'_> {
-    /// Writes a chunk to `path`: the one that there is, or one made of all data.
+    /// Writes a chunk to `path`: the only chunk of the content, or one made of all data.
     pub(super) fn chunk(&self, path: &Path) -> Result<Report> {
         self.check_no_shapes()?;
         let moved = if self.settings.compression.is_wanted() { None } else { self.only_chunk()? };
@@ -23,12 +23,12 @@ impl Conversion<'_> {
         Ok(Report { left_out: self.all_but_data()?, ..done })
     }
 
-    /// The chunk with all content, if there is one, for the target if there is one.
+    /// The chunk with all content, if there is one and the target can read it.
     fn only_chunk(&self) -> Result<Option<Vec<u8>>> {
         let nbytes = self.content.nbytes()?;
         let is_all =
             self.content.chunksize()?.is_some_and(|size| size as u64 >= nbytes) && nbytes > 0;
-        // The items of an array may lie otherwise in a chunk.
+        // Chunks of arrays may hold the items in another order.
         let is_fortran = self.content.layout()?.is_some_and(|layout| layout.fortran_order);
         let is_flat = self.content.nd_meta()?.is_none() && !is_fortran;
         if !is_all || !is_flat {
@@ -53,7 +53,7 @@ impl Conversion<'_> {
         })
     }
 
-    /// A run, written down.
+    /// A run as a chunk.
     fn run(&self, kind: SpecialKind, nbytes: usize) -> Option<Vec<u8>> {
         let special = match kind {
             SpecialKind::Zeros => Special::Zeros,
@@ -63,7 +63,7 @@ impl Conversion<'_> {
         special_chunk(special, nbytes, &self.cparams().ok()?).ok()
     }
 
-    /// All content in one chunk, made in memory.
+    /// Compresses all content to one chunk, in memory.
     fn one_chunk(&self) -> Result<Vec<u8>> {
         let wrong = |source| Error::Chunk { at: 0, source };
         let cparams = self.cparams()?;

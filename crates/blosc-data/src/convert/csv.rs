@@ -1,5 +1,5 @@
-//! To comma-separated values: a line with the names of the fields, or the numbers of the columns,
-//! and a line per row.
+//! Conversion to comma-separated values: a line with the names of the fields or the numbers of the
+//! columns, then a line per row.
 
 use std::{fs::File, io, path::Path};
 
@@ -11,7 +11,7 @@ use crate::cells::{Rows, cell};
 use crate::content::TableRows;
 use crate::error::{Doing, Error, Result};
 
-/// A file of comma-separated values under way.
+/// A file of comma-separated values, row by row.
 struct Table<'a> {
     out: Writer<File>,
     path: &'a Path,
@@ -76,7 +76,7 @@ impl Conversion<'_> {
             Ok::<(), Error>(())
         })?;
         out.finish()?;
-        // An empty text and no text are the same line.
+        // Empty text and null give the same line.
         let is_text = |column: &Column| {
             matches!(
                 column.spec().kind,

@@ -1,5 +1,4 @@
-//! Whether everything of the input comes back from the output: type, shape, order, values and
-//! metadata.
+//! Comparison of the output with the input: type, shape, order, values and metadata.
 
 use std::{
     fs::File,
@@ -17,11 +16,11 @@ use crate::digest::Digest;
 use crate::error::{Doing, Error, Result};
 use crate::formats::{chunk::BareChunk, csv, parquet};
 
-/// The loss where Fortran order becomes C order.
+/// The loss if Fortran order becomes C order.
 pub const ORDER: &str = "the Fortran order of the items";
 
 impl Conversion<'_> {
-    /// The first thing that the output at `path` has lost of the input: a reason to keep the input.
+    /// The first thing of the input that the output at `path` lacks: a reason to keep the input.
     ///
     /// # Errors
     ///
@@ -60,8 +59,8 @@ impl Conversion<'_> {
         Ok(missing.map(|(name, _)| format!("the metadata {name:?}")))
     }
 
-    /// Whether the output at `path` has the values of the input. Text shows the items and does not
-    /// hold their bytes: it is not compared.
+    /// Whether the output at `path` has the values of the input. Text shows items without their
+    /// bytes, and is not compared.
     ///
     /// # Errors
     ///
@@ -83,7 +82,7 @@ impl Conversion<'_> {
         Ok(found == self.digest(self.content)?)
     }
 
-    /// The digest of the items of a content in the order in which the output has them.
+    /// The digest of a content's items in the order of the output.
     pub(super) fn digest(&self, content: &Content) -> Result<Digest> {
         let mut digest = Digest::default();
         self.in_order(content, &mut |bytes| {
@@ -93,7 +92,7 @@ impl Conversion<'_> {
         Ok(digest)
     }
 
-    /// The output, as another content.
+    /// Opens the output as content.
     fn open_output(&self, path: &Path) -> Result<Content> {
         let open = &self.settings.open;
         let file = || FileStore::open(path).map(Arc::new).map_err(Error::io(Doing::Open));
@@ -106,7 +105,7 @@ impl Conversion<'_> {
                 let missing = csv::MissingTruth::Text;
                 Ok(Content::Items(csv::read(file()?, csv::COMMA, None, missing, &mut |_| ())?))
             }
-            // Nothing but its length tells a chunk from other bytes.
+            // Only its length tells a chunk from other bytes.
             OutputFormat::Chunk => {
                 let chunk = BareChunk::open(file()?, 0, open.dparams.clone())?;
                 Ok(Content::Object(Object::Chunk(Box::new(chunk))))
@@ -116,7 +115,7 @@ impl Conversion<'_> {
     }
 }
 
-/// The digest of a file from a position on.
+/// The digest of a file, from a position on.
 fn digest_of_file(path: &Path, start: u64) -> Result<Digest> {
     let mut digest = Digest::default();
     let mut file = File::open(path).map_err(Error::io(Doing::Read))?;

@@ -1,4 +1,4 @@
-//! To a frame, contiguous or sparse.
+//! Conversion to a frame, contiguous or sparse.
 
 use std::{
     path::{Path, PathBuf},
@@ -39,8 +39,8 @@ impl Conversion<'_> {
                     Some(size) => self.move_chunks(size, path)?,
                     None => self.content_anew(path)?,
                 };
-                // The metadata of a Bloscpack file describe the array in a frame as well, where
-                // only a conversion back to such a file looks for them.
+                // The metadata of a Bloscpack file describe the array in a frame as well, but only
+                // a conversion back to Bloscpack reads them.
                 let is_lost = match (self.content.frame(), self.content.blp()) {
                     (None, Some(_)) => self.content.layout().is_ok_and(|it| it.is_some()),
                     (None, None) => self.content.layout()?.is_some(),
@@ -52,9 +52,9 @@ impl Conversion<'_> {
         }
     }
 
-    /// The same frame without dead bytes, in the other form perhaps, and in the layout of today.
+    /// Writes the same frame without dead bytes, perhaps in the other form, in the current layout.
     fn save(&self, schunk: &SChunk, path: &Path) -> Result<Report> {
-        // The betas' frames are brought up to date in memory.
+        // Frames of the betas are converted in memory.
         if schunk.layout() != FrameLayout::Current {
             check_memory(schunk.cbytes().saturating_mul(2), self.settings.resources.held())?;
         }
@@ -68,19 +68,18 @@ impl Conversion<'_> {
         Ok(Report { moved: schunk.nchunks(), ..Report::default() })
     }
 
-    /// Can a frame have chunks of this size?
+    /// Whether a frame can have chunks of this size.
     fn can_move(&self, size: usize) -> bool {
         !self.settings.compression.is_wanted() && size.is_multiple_of(self.content.typesize())
     }
 
-    /// Chunks with the header of Blosc2 instead of their own. C-Blosc2 reads frames with other
-    /// chunks only by halves.
+    /// Moves chunks, with a header of Blosc2. C-Blosc2 reads frames with other chunks only in part.
     fn move_chunks(&self, size: usize, path: &Path) -> Result<Report> {
         let params = self.frame_params(size)?;
         let mut writer = self.create(&params, path)?;
         let mut encoder: Option<Encoder> = None;
         let mut done = Report::default();
-        // Old Bloscpack files may have a last chunk without data, which frames do not.
+        // Old Bloscpack files may end with a chunk without data, which frames cannot have.
         for nchunk in 0..self.content.nbytes()?.div_ceil(size as u64) {
             let before = writer.nbytes();
             let moved = match self.content.packed(nchunk, self.settings.resources.held())? {
@@ -94,7 +93,7 @@ impl Conversion<'_> {
                 None => false,
             };
             if !moved {
-                // A damaged chunk is found here.
+                // Decoding finds a damaged chunk.
                 let data = self.content.data(nchunk, &self.settings.resources.decoding())?;
                 let encoder = encoder_of(&mut encoder, &params)?;
                 let chunk =
@@ -108,11 +107,11 @@ impl Conversion<'_> {
         Ok(done)
     }
 
-    /// The chunk for readers of Blosc2, if it can be one and has items of the size of all.
+    /// The chunk for readers of Blosc2, if they can read it and the item sizes match.
     pub(super) fn blosc2(&self, bytes: &[u8]) -> Option<Vec<u8>> {
         let target = self.settings.compression.target.unwrap_or(Reader::Blosc2_0);
         let header = ChunkHeader::parse(bytes).ok()?;
-        // Items wider than 255 bytes are of one byte there.
+        // Frames describe items wider than 255 bytes as single bytes.
         let typesize = u8::try_from(self.content.typesize()).unwrap_or(1);
         let is_known =
             self.settings.compression.target.is_none() || know_filters(&header.pipeline(), target);
@@ -120,7 +119,7 @@ impl Conversion<'_> {
         transcode_header(bytes, target).ok().filter(|_| is_alike)
     }
 
-    /// The content, compressed to chunks of one size.
+    /// Compresses the content to chunks of one size.
     fn content_anew(&self, path: &Path) -> Result<Report> {
         let size = match (self.settings.compression.chunk_nbytes, self.content.chunksize()?) {
             (Some(size), _) => as_len(size),
@@ -148,7 +147,7 @@ impl Conversion<'_> {
         Ok(Report { recompressed, ..Report::default() })
     }
 
-    /// Chunks of individual sizes, each compressed anew.
+    /// Compresses chunks of varying sizes again, each by itself.
     fn chunks_anew(&self, schunk: &SChunk, path: &Path) -> Result<Report> {
         self.check_no_shapes()?;
         let mut writer = self.create(&self.frame_params(CHUNK_NBYTES)?, path)?;
@@ -158,7 +157,7 @@ impl Conversion<'_> {
         Ok(Report { recompressed: writer.nchunks(), ..Report::default() })
     }
 
-    /// An array in other chunks, or compressed otherwise.
+    /// Writes an array with other chunks, or with another compression.
     fn array_anew(&self, schunk: &Arc<SChunk>, path: &Path) -> Result<Report> {
         if self.settings.compression.has_sizes() {
             return Err(Refusal::BytesOfArray.into());
@@ -185,9 +184,8 @@ impl Conversion<'_> {
         Ok(Report { recompressed, ..Report::default() })
     }
 
-    /// Whether the output is a sparse frame that becomes an array. Contiguous frames that are
-    /// arrays have a format of their own, `.b2nd`; of a Bloscpack file the chunks are moved as
-    /// they are.
+    /// Whether the output is a sparse frame that becomes an array. Contiguous arrays have a format
+    /// of their own (`.b2nd`), and the chunks of a Bloscpack file are moved instead.
     fn is_sparse_array(&self) -> Result<bool> {
         let has_sizes = self.settings.compression.has_sizes();
         let is_moved = self.content.blp().is_some();
@@ -202,7 +200,7 @@ impl Conversion<'_> {
         Ok(done)
     }
 
-    /// Makes a sparse frame of the contiguous one, if that is wanted.
+    /// Makes a sparse frame of the contiguous one, if the format asks for it.
     fn spread(&self, frame: &Path, path: &Path) -> Result<()> {
         if frame == path {
             return Ok(());
@@ -226,7 +224,7 @@ impl Conversion<'_> {
         Ok(self.content.metadata()?.add_to(params))
     }
 
-    /// Shapes, and what needs the shape of an array, are refused for outputs that are no arrays.
+    /// Refuses shapes, and codecs that need one, for outputs other than arrays.
     pub(super) fn check_no_shapes(&self) -> Result<()> {
         let compression = &self.settings.compression;
         if compression.has_shapes() {
@@ -238,7 +236,7 @@ impl Conversion<'_> {
     }
 }
 
-/// Where a frame is written first: sparse ones are made of contiguous ones.
+/// The path of the contiguous frame that a sparse frame is made of.
 fn contiguous(format: OutputFormat, path: &Path) -> PathBuf {
     match format {
         OutputFormat::Sframe => path.with_file_name("contiguous"),
@@ -246,7 +244,7 @@ fn contiguous(format: OutputFormat, path: &Path) -> PathBuf {
     }
 }
 
-/// An encoder, made when it is needed first.
+/// An encoder, made when it is first needed.
 fn encoder_of<'a>(
     encoder: &'a mut Option<Encoder>,
     params: &FrameParams,

@@ -1,4 +1,4 @@
-//! Properties that a format has no place for.
+//! Properties of content that a format cannot hold.
 
 use b2store::NewColumn;
 use bcolz_store::{CTableWriter, Column, DataSet};
@@ -8,17 +8,17 @@ use super::{Conversion, OutputFormat, frame, selection::of_items};
 use crate::content::{Content, Object, TableRows};
 use crate::error::Result;
 
-/// The words about the index of a column, which a copy of its table lacks.
+/// The words for the lost index of a column: a copy of a table has none.
 pub const INDEX: &str = "the index of column";
 
 impl Conversion<'_> {
-    /// All that raw data have no place for.
+    /// Everything that raw data cannot hold.
     pub(super) fn all_but_data(&self) -> Result<Vec<String>> {
         let array = self.content.layout()?.map(|_| frame::ARRAY.to_owned());
         Ok(self.content.metadata()?.without_array().names().into_iter().chain(array).collect())
     }
 
-    /// The parts of a table that this format loses.
+    /// The parts of a table that the format loses.
     ///
     /// # Errors
     ///
@@ -27,7 +27,7 @@ impl Conversion<'_> {
         Ok(self.lost_of_columns().into_iter().chain(self.lost_of_rows()?).collect())
     }
 
-    /// The parts of the rows of a store's table that this format loses.
+    /// The parts of the rows of a store's table that the format loses.
     ///
     /// # Errors
     ///
@@ -68,8 +68,8 @@ impl Conversion<'_> {
 }
 
 impl Content {
-    /// A table without the columns for which the format has no place: of objects, or with a name
-    /// that none of its columns has. The second part is the names of these columns.
+    /// The table without columns that the format cannot hold: of objects, or with an impossible
+    /// name. The second value names these columns.
     ///
     /// # Errors
     ///
@@ -129,7 +129,7 @@ impl Content {
     }
 }
 
-/// All that is left out, in one line: `the metalayers `a`, `b``, where each has a line of its own.
+/// All losses in one line, as `the metalayers `a`, `b``.
 #[must_use]
 pub fn listed(what: &[&String]) -> String {
     let mut groups: Vec<(&str, Vec<&str>)> = vec![];

@@ -1,4 +1,4 @@
-//! Adapts content that is pushed into a sink to a `Read`: a thread decodes, a channel bounds it.
+//! Adapts pushed content to a `Read`: a thread decodes, and a bounded channel limits it.
 
 use std::{
     io::{self, Read},
@@ -8,14 +8,14 @@ use std::{
 
 use crate::content::{Sink, SinkError};
 
-/// Pieces under way from the one thread to the other.
+/// Pieces that the channel holds.
 const PIECES: usize = 2;
 
-/// Hands `work` a reader of what `decode` gives, which runs in a thread of its own.
+/// Runs `decode` in a thread, and gives `work` a reader of its output.
 ///
 /// # Errors
 ///
-/// The error of `decode`, or else of `work`.
+/// The error of `decode`, else that of `work`.
 pub fn pull<E: SinkError + Send>(
     decode: impl FnOnce(Sink<'_, E>) -> Result<(), E> + Send,
     work: impl FnOnce(&mut dyn Read) -> Result<(), E>,
@@ -24,7 +24,7 @@ pub fn pull<E: SinkError + Send>(
         let (sender, receiver) = sync_channel::<Vec<u8>>(PIECES);
         let decoding = scope.spawn(move || {
             decode(&mut |bytes| {
-                // The channel is closed when `work` has failed, whose error counts then.
+                // The channel closes when `work` fails; the error of `work` then counts.
                 let _unheard = sender.send(bytes.to_vec());
                 Ok(())
             })
@@ -33,12 +33,12 @@ pub fn pull<E: SinkError + Send>(
         let done = work(&mut pieces);
         drop(pieces);
         let decoded = decoding.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        // The reader sees the first failure as an early end.
+        // The reader sees an error of `decode` as an early end, so that error comes first.
         decoded.and(done)
     })
 }
 
-/// The pieces that come through a channel, as a stream.
+/// The pieces from a channel, as a stream.
 struct Pieces {
     receiver: Receiver<Vec<u8>>,
     piece: Vec<u8>,

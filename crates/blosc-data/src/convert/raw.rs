@@ -1,4 +1,4 @@
-//! To the bytes of the items, with or without the header of a `.npy` file before them.
+//! Conversion to the bytes of the items, with or without a `.npy` header.
 
 use std::{
     fs::File,
@@ -17,7 +17,7 @@ impl Conversion<'_> {
         Ok(Report::without(self.all_but_data()?))
     }
 
-    /// Writes an array for NumPy to `path`.
+    /// Writes a `.npy` file to `path`.
     pub(super) fn npy(&self, path: &Path) -> Result<Report> {
         let layout = Layout { fortran_order: false, ..self.layout()? };
         self.items(path, &layout.npy_header()?)?;

@@ -1,4 +1,4 @@
-//! Some columns and rows of a table, which are what is converted.
+//! A choice of columns and rows of a table, to be converted.
 
 use core::ops::Range;
 use std::{io::Write as _, path::Path, sync::Arc};
@@ -15,12 +15,12 @@ use crate::params::OpenOptions;
 use crate::spool::{Spool, Station};
 use crate::{Array, Data};
 
-/// These columns of the content, in this order, and the rows that meet a condition; all of it if
-/// nothing is chosen.
+/// These columns of the content, in this order, and the rows that meet a condition; the whole
+/// content if nothing is chosen.
 ///
 /// # Errors
 ///
-/// Content that is no table; columns that do not exist; a condition that makes no sense.
+/// Content other than a table; columns that do not exist; a condition that does not parse.
 pub fn select(
     content: Content,
     columns: &[String],
@@ -62,7 +62,8 @@ pub fn select(
     }
 }
 
-/// Rows of an array with fields, in a file; all else is that of the array.
+/// The chosen rows of an array with fields, written to a file; other properties are those of the
+/// array.
 #[derive(Debug)]
 struct Chosen {
     items: Items,
@@ -95,7 +96,7 @@ impl Array for Chosen {
     }
 }
 
-/// The fields and rows that were chosen of items of a file.
+/// The chosen fields and rows of items in a file.
 pub(super) fn of_items(
     items: &Items,
     columns: &[String],
@@ -105,7 +106,7 @@ pub(super) fn of_items(
     Ok(Items { format: items.format, nullable: items.nullable.clone(), ..chosen })
 }
 
-/// The fields and rows that were chosen of items of one dimension.
+/// The chosen fields and rows of items of one dimension.
 fn of_array(
     array: &dyn Array,
     nullable: &[String],
@@ -138,10 +139,10 @@ fn of_array(
     Ok(Items { stored, dtype, file_len, format: "raw", nullable: vec![] })
 }
 
-/// Rows that are looked at together.
+/// Rows for which a condition is evaluated at once.
 const ROWS_AT_ONCE: usize = 1 << 12;
 
-/// Copies what was chosen of a table of bcolz to a directory that is not there yet.
+/// Copies the chosen part of a table of bcolz to a new directory.
 fn copy(columns: &[String], condition: &str, table: &CTable, root: &Path) -> Result<()> {
     let names: Vec<&str> = match columns.is_empty() {
         true => table.names().collect(),
@@ -159,7 +160,7 @@ fn copy(columns: &[String], condition: &str, table: &CTable, root: &Path) -> Res
         let inner = array.shape().get(1..).unwrap_or_default();
         let mut options = CreateOptions::new(array.dtype().clone()).row_shape(inner.to_vec());
         options = options.attrs(array.attrs()?);
-        // It is an intermediate station.
+        // The copy is intermediate, and need not survive a crash.
         options.durability = Durability::ProcessDeath;
         columns.push((*name, options));
     }

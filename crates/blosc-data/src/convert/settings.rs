@@ -1,4 +1,4 @@
-//! Settings of a conversion, complete before any work.
+//! Settings of a conversion, complete before the work begins.
 
 use b2frame::Checksums;
 use b2store::StoreForm;
@@ -12,7 +12,7 @@ use crate::params::OpenOptions;
 use crate::resources::Resources;
 use crate::size::nbytes;
 
-/// A format that is written.
+/// An output format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OutputFormat {
@@ -25,7 +25,7 @@ pub enum OutputFormat {
     B2nd,
     /// A Bloscpack file.
     Blp,
-    /// An array as NumPy keeps it.
+    /// A `.npy` file.
     Npy,
     /// One chunk and nothing else, as Zarr stores them.
     Chunk,
@@ -39,9 +39,9 @@ pub enum OutputFormat {
     Csv,
     /// A store of python-blosc2 in a zip archive: a table, or one value.
     B2z,
-    /// The same in a directory.
+    /// The same store in a directory.
     B2d,
-    /// A table as Parquet keeps it, in builds with the feature `parquet`.
+    /// A Parquet file (builds with the feature `parquet`).
     Parquet,
 }
 
@@ -98,8 +98,8 @@ impl OutputFormat {
 }
 
 blosc_chunk::setters! {
-/// How data are compressed anew; without any of these, chunks are moved wherever the output can
-/// hold them. `None` is as the input has it.
+/// The compression of the output. Without any of these, chunks are moved wherever the output can
+/// hold them. `None` keeps the setting of the input.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Compression {
@@ -107,7 +107,7 @@ pub struct Compression {
     pub codec: Option<(CodecId, u8)>,
     /// The level.
     pub level: Option<Level>,
-    /// Whether LZ4 is the codec where none is requested.
+    /// Whether LZ4 is the default codec.
     pub is_fast: bool,
     /// The filters.
     pub filters: Option<Pipeline>,
@@ -125,8 +125,8 @@ pub struct Compression {
 }
 
 impl Compression {
-    /// Whether anything was requested that chunks, as they are, may not be. A target may be reached
-    /// with another header.
+    /// Whether a setting may need other chunks than those of the input. A target may be reached by
+    /// another header alone.
     #[must_use]
     pub const fn is_wanted(&self) -> bool {
         self.level.is_some()
@@ -148,7 +148,7 @@ impl Compression {
     }
 }
 
-/// The shape of items that do not say theirs.
+/// A shape for items without one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DataShape {
     /// Items per dimension; 1 where the length is open.
@@ -158,13 +158,13 @@ pub struct DataShape {
 }
 
 impl DataShape {
-    /// Whether a length is left to the data.
+    /// Whether the data determine a length.
     #[must_use]
     pub const fn is_open(&self) -> bool {
         self.open.is_some()
     }
 
-    /// The shape of `nitems` items. What does not fit is for the caller to find.
+    /// The shape of `nitems` items. The caller checks whether it fits.
     #[must_use]
     pub fn of_items(&self, nitems: u64) -> Vec<u64> {
         let mut lens = self.lens.clone();
@@ -177,7 +177,7 @@ impl DataShape {
 }
 
 blosc_chunk::setters! {
-/// The output that content becomes, and the means.
+/// The output of a conversion, and its resources.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Settings {
@@ -185,25 +185,25 @@ pub struct Settings {
     pub format: OutputFormat,
     /// How it is compressed.
     pub compression: Compression,
-    /// The type of items that do not say theirs.
+    /// The type of items without one.
     pub dtype: Option<Dtype>,
-    /// Their shape; `None` is one dimension.
+    /// Their shape; `None` for one dimension.
     pub shape: Option<DataShape>,
-    /// Checksums of a frame, an array, or the files of bcolz; `None` is as the input has it.
+    /// Checksums of a frame, an array, or the files of bcolz; `None` as in the input.
     pub checksums: Option<Checksums>,
-    /// Checksums of the chunks of a Bloscpack file; `None` is as the input has it.
+    /// Checksums of the chunks of a Bloscpack file; `None` as in the input.
     pub digest: Option<Checksum>,
     /// The key of a value in a store: the name of the input.
     pub key: String,
-    /// The name of the column of values without one, in text.
+    /// The name of the column for values without a name, in text.
     pub column: Option<String>,
     /// Whether the files of bcolz survive a loss of power.
     pub durability: Durability,
     /// Threads and memory.
     pub resources: Resources,
-    /// How input and output are read, and the codecs and filters.
+    /// Options for reading input and output, with codecs and filters.
     pub open: OpenOptions,
-    /// Where temporary files are listed for signals.
+    /// The list of temporary files for signals.
     pub unfinished: Unfinished,
 }
 }

@@ -8,19 +8,18 @@ use super::{Conversion, OnProgress, Report, Settings};
 use crate::content::{Content, of_file};
 use crate::error::{Doing, Error, Result};
 
-/// An output under way: what was at its path stays there until [`commit`](Self::commit).
+/// An output that is being written. The old file stays until [`commit`](Self::commit).
 #[derive(Debug)]
 pub struct Sink {
     place: Replacement,
     settings: Settings,
 }
 
-/// Starts an output at `target`, which takes one content. A file of that name is replaced, a folder
-/// is not.
+/// Starts an output at `target` for one content. It replaces a file, but never a folder.
 ///
 /// # Errors
 ///
-/// Nothing can be made beside it.
+/// When no temporary file can be made beside the target.
 pub fn create(target: &Path, settings: Settings) -> Result<Sink> {
     let options = ReplaceOptions {
         durability: settings.durability,
@@ -32,7 +31,7 @@ pub fn create(target: &Path, settings: Settings) -> Result<Sink> {
 }
 
 impl Sink {
-    /// Writes content, once.
+    /// Writes the content; may be called once.
     ///
     /// # Errors
     ///
@@ -42,11 +41,11 @@ impl Sink {
         Conversion { progress, ..conversion }.write(self.place.path())
     }
 
-    /// Puts the output in place.
+    /// Renames the output to its target.
     ///
     /// # Errors
     ///
-    /// The system refuses; a folder has the name.
+    /// When the system refuses, or a folder has the name.
     pub fn commit(self) -> Result<()> {
         let target = self.place.target().to_owned();
         self.place.commit(Carry::Target).map_err(Error::io_at(Doing::Write, &target))
@@ -70,7 +69,7 @@ impl Sink {
 ///
 /// # Errors
 ///
-/// As [`of_file`], [`create`] and [`Sink::write`]; what was at `to` is as it was then.
+/// As [`of_file`], [`create`] and [`Sink::write`]. The file at `to` is then unchanged.
 pub fn convert(
     from: &Path,
     to: &Path,

@@ -1,9 +1,9 @@
-//! To stores of python-blosc2: rows with fields become a table, anything else a value with the name
-//! of the input as its key.
+//! Conversion to stores of python-blosc2: rows with fields become a table; anything else becomes a
+//! value, with the input's name as its key.
 //!
-//! A table of bcolz is read column by column, other rows are taken apart. NumPy's types that a
-//! table has no kind for become others where no value changes: big-endian items little-endian ones,
-//! half floats floats, days and hours seconds.
+//! A table of bcolz is read column by column; other rows are split into columns. NumPy types that
+//! tables lack become others with the same values: big-endian items become little-endian, half
+//! floats become floats, days and hours become seconds.
 
 use std::{path::Path, sync::Arc};
 
@@ -27,7 +27,7 @@ const ROOT: &str = "/";
 /// Bytes of rows that are taken at once.
 const BATCH_NBYTES: u64 = 8 << 20;
 
-/// The columns of a table, and how they come from the items of the input.
+/// The columns of a table, each with the rule that converts the items of the input.
 type Columns = Vec<(String, Rule)>;
 
 /// Takes the rows of a table, some at a time.
@@ -43,8 +43,8 @@ impl Conversion<'_> {
         Ok(done)
     }
 
-    /// Adds the input to a store, at `key`; without one, a table becomes the store and a value has
-    /// the name of the input. What comes with it holds the value until the store is written.
+    /// Adds the input to a store at `key`. Without a key, a table becomes the whole store and a
+    /// value gets the input's name. The stations hold the value until the store is written.
     ///
     /// # Errors
     ///
@@ -69,7 +69,7 @@ impl Conversion<'_> {
             return Ok((done, vec![station]));
         };
         let attributes = self.attributes()?;
-        // Known before the work, and not after it.
+        // Attributes that do not fit are an error before the work, not after it.
         StoreWriter::check_attributes(root, attributes.iter().map(|(name, _)| name))?;
         let params = self.table_params()?;
         let mut rows = writer.create_table_with(root, &new_columns(&columns), &params)?;
@@ -87,17 +87,17 @@ impl Conversion<'_> {
         Ok((Report::without(left_out), vec![]))
     }
 
-    /// The table of a store that the input is.
+    /// The rows of a store's table, if the input is one.
     fn table_rows(&self) -> Option<&TableRows> {
         self.content.rows().filter(|rows| !rows.is_column())
     }
 
-    /// Are the frames of the table taken as they are?
+    /// Whether the frames of the table are copied.
     pub(super) fn is_copy(&self, rows: &TableRows) -> bool {
         rows.is_whole()
     }
 
-    /// A table as it is in another store: its frames, or new ones with some of its columns.
+    /// Copies a table to another store: its frames, or new ones for some of its columns.
     fn copy_rows(
         &self,
         rows: &TableRows,
@@ -143,7 +143,7 @@ impl Conversion<'_> {
         Ok(Recompressed::default())
     }
 
-    /// The table that chosen columns and rows are, in an archive of its own.
+    /// The table of the chosen columns and rows, in an archive of its own.
     pub(super) fn chosen_table(&self, rows: &TableRows, path: &Path) -> Result<Table> {
         let options = WriteOptions::default().form(StoreForm::Zip);
         let mut writer = StoreWriter::create_with(path, &options)?;
@@ -181,7 +181,7 @@ impl Conversion<'_> {
         rules.collect::<Result<_>>().map(Some)
     }
 
-    /// Hands over the rows of the input as values of the columns: at least once, if only none.
+    /// Hands over the rows of the input as values of the columns, at least once, even without rows.
     fn batches(&self, columns: &Columns, sink: BatchSink<'_>) -> Result<()> {
         let batch = BATCH_NBYTES.min(self.settings.resources.held() / 8);
         if let Some(DataSet::CTable(table)) = self.data_set() {
@@ -230,7 +230,7 @@ impl Conversion<'_> {
         }
     }
 
-    /// Whether a store has the values of the input, at `key` or where they are without one.
+    /// Whether a store has the values of the input, at `key` or at their own place.
     ///
     /// # Errors
     ///
@@ -273,7 +273,7 @@ impl Conversion<'_> {
     }
 }
 
-/// The rows of items with fields.
+/// Hands over the rows of items with fields.
 fn batches_of_rows(
     work: &Conversion<'_>,
     dtype: &Dtype,
@@ -319,7 +319,7 @@ fn new_columns(columns: &Columns) -> Vec<NewColumn> {
     new.collect()
 }
 
-/// Whether two columns have the same cells, whatever stands where they are null.
+/// Whether two columns have equal cells; cells that are null in both are equal.
 fn have_same_cells(found: &ColumnValues, expected: &ColumnValues) -> bool {
     (found.valid.is_none() && expected.valid.is_none() && found == expected)
         || (found.len() == expected.len()
@@ -329,7 +329,7 @@ fn have_same_cells(found: &ColumnValues, expected: &ColumnValues) -> bool {
             }))
 }
 
-/// Truth values of one byte, of which one means null, as truth values.
+/// Truth values from bytes of which one means null.
 fn truth_values(mut values: ColumnValues) -> ColumnValues {
     if let (Values::Fixed { dtype, bytes, .. }, Ok(truth)) = (&mut values.values, "|b1".parse()) {
         *dtype = truth;
@@ -351,7 +351,7 @@ fn are_same(found: &ColumnValues, expected: &ColumnValues) -> bool {
     (0..found.len()).all(|row| found.value(row) == expected.value(row))
 }
 
-/// Whether there is an integer that takes more than 64 bits.
+/// Whether the document has an integer of more than 64 bits.
 fn has_long_integer(json: &Json) -> bool {
     match json {
         Json::Int(n) => i64::try_from(*n).is_err() && u64::try_from(*n).is_err(),

@@ -1,5 +1,5 @@
-//! Whole stores: copied without their dead bytes, and compressed in another way frame by frame, so
-//! that all else of them stays.
+//! Whole stores: copied without dead bytes, and recompressed frame by frame, so that all other
+//! parts stay.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,16 +20,16 @@ use crate::spool::Station;
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Recompressed {
-    /// Counts of what was compressed, and the indexes that are gone.
+    /// Counts of the recompressed data, and the removed indexes.
     pub report: Report,
     /// Bytes of the frames before.
     pub before: u64,
-    /// They hold the new frames until the store is written.
+    /// The stations hold the new frames until the store is written.
     pub stations: Vec<Station>,
 }
 
-/// Copies a store to `to`, compressed as the settings say. With `verify`, what was compressed anew
-/// is read back and compared.
+/// Copies a store to `to`, compressed by the settings. With `verify`, recompressed data are read
+/// back and compared.
 ///
 /// # Errors
 ///
@@ -51,13 +51,13 @@ pub fn copy_store(
     Ok((writer.commit()?, done))
 }
 
-/// Compresses the values of a store, or what is at and below `key`, as the settings say. The writer
-/// is to be committed after that. Each frame keeps its items, its metadata and its key; recipes and
-/// indexes stay as they are, but that other chunks make an index of a table useless: it is removed.
+/// Compresses the values of a store, or those at and below `key`, by the settings; the caller
+/// commits the writer. Each frame keeps its items, its metadata and its key. Recipes stay. Other
+/// chunks make an index useless, so it is removed; other indexes stay.
 ///
 /// # Errors
 ///
-/// Settings that do not fit a value; frames that cannot be read, or do not come back equal.
+/// Settings that do not fit a value; frames that cannot be read, or read back differently.
 pub fn recompress_store(
     writer: &mut StoreWriter,
     key: Option<&str>,
@@ -116,7 +116,8 @@ pub fn recompress_store(
 }
 
 impl Conversion<'_> {
-    /// A frame without dimensions, with the same chunks unless their size is set.
+    /// Recompresses a frame without dimensions; chunks keep their size unless the settings give
+    /// one.
     fn frame_like(&self, schunk: &SChunk, is_value: bool, station: &Station) -> Result<SChunk> {
         let compression = &self.settings.compression;
         if is_value {
@@ -124,7 +125,7 @@ impl Conversion<'_> {
         }
         let mut options = CopyOptions::default().budget(self.settings.resources.decoding());
         options.cparams = Some(self.cparams()?);
-        // The borders of chunks of any size mean something.
+        // The borders of chunks of varying sizes have a meaning.
         let has_size = schunk.chunksize().fixed().is_some();
         options.chunksize = compression.chunk_nbytes.filter(|_| has_size).map(as_len);
         let unsealed = (!is_value && !schunk.is_sealed()).then_some(Checksums::None);
@@ -132,7 +133,7 @@ impl Conversion<'_> {
         Ok(schunk.copy(&Dest::Contiguous(station.path().to_owned()), &options)?)
     }
 
-    /// An array; `path` is that below the table whose part it is.
+    /// Recompresses an array; `path` is its path below its table, if it belongs to one.
     fn array_like(&self, array: &NdArray, path: Option<&str>, station: &Station) -> Result<SChunk> {
         let compression = &self.settings.compression;
         if compression.has_sizes() {
@@ -149,7 +150,7 @@ impl Conversion<'_> {
         params.checksums = self.settings.checksums.or(unsealed).unwrap_or(params.checksums);
         let (chunks, blocks) = (&compression.chunkshape, &compression.blockshape);
         match path {
-            // Text of rows is as long as it is.
+            // Chunks of text depend on the length of the text, not on rows.
             Some(path) if path.ends_with(".utf8") => {}
             Some(_) => {
                 let (chunks, blocks) = (rows_of(chunks)?, rows_of(blocks)?);
@@ -172,7 +173,7 @@ impl Conversion<'_> {
     }
 }
 
-/// Rows of a chunk or of a block of a table.
+/// The rows of a chunk or a block of a table.
 ///
 /// # Errors
 ///

@@ -1,9 +1,9 @@
-//! How far apart two items are, each of a type of its own: numbers of any size and byte order, text
-//! and byte strings of any length, and what is made of these.
+//! The distance of two items of different types: numbers of any size and byte order, text and byte
+//! strings of any length, and compounds of these.
 
 use blosc_dtype::{ByteOrder, Dtype, Kind, Scalar, numbers::NumberType};
 
-/// How far apart numbers may be that count as equal.
+/// The largest distance of numbers that count as equal.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Tolerance {
     /// A multiple of the second number.
@@ -22,29 +22,29 @@ pub struct Pair {
 #[derive(Clone, Debug)]
 enum How {
     Numbers([NumberType; 2]),
-    /// Times in different units: of both, whether they are big-endian, and how many units of the
-    /// finer of both one has.
+    /// Times in different units: for both, whether they are big-endian, and the length of a unit in
+    /// the finer one.
     Times([(bool, i128); 2]),
     /// Complex numbers: of both, the type of a part.
     Complex([NumberType; 2]),
-    /// Characters of `width` bytes, whose padding at the end does not count; of both, whether they
+    /// Characters of `width` bytes, whose padding at the end does not count; for both, whether they
     /// are big-endian.
     Text {
         width: usize,
         is_big: [bool; 2],
     },
-    /// Bytes that mean nothing here, in one of them in reverse order perhaps.
+    /// Opaque bytes; one of the two may be in reverse order.
     Bytes {
         is_reversed: bool,
     },
-    /// Fields: where each is in both, and how it is compared. Bytes between them mean nothing.
+    /// Fields: their offsets in both types, and their comparison. Padding does not count.
     Fields(Vec<([usize; 2], Pair)>),
-    /// Items one after the other.
+    /// Several items, one after the other.
     Items(Box<Pair>),
 }
 
 impl Pair {
-    /// `None` for items that are never equal, whatever their bytes are.
+    /// `None` for types whose items are never equal.
     #[must_use]
     pub fn new(a: &Dtype, b: &Dtype) -> Option<Self> {
         let how = match (a.scalar(), b.scalar(), a.subarray(), b.subarray()) {
@@ -58,7 +58,7 @@ impl Pair {
         Some(Self { dtypes: [a.clone(), b.clone()], how })
     }
 
-    /// Are items of equal bytes equal?
+    /// Whether items with equal bytes are always equal.
     pub(super) fn is_of_one_type(&self) -> bool {
         self.dtypes[0] == self.dtypes[1]
     }
@@ -68,8 +68,7 @@ impl Pair {
         [&self.dtypes[0], &self.dtypes[1]].map(|dtype| dtype.itemsize().max(1))
     }
 
-    /// How far apart two items are; `None` if they count as equal, NaN if there is no number for
-    /// it.
+    /// The distance of two items; `None` if they count as equal, NaN if no number describes it.
     pub(super) fn distance(&self, tolerance: Tolerance, x: &[u8], y: &[u8]) -> Option<f64> {
         match &self.how {
             How::Numbers([a, b]) => {
@@ -81,7 +80,7 @@ impl Pair {
                     let bytes = item.try_into().unwrap_or_default();
                     let count =
                         if is_big { i64::from_be_bytes(bytes) } else { i64::from_le_bytes(bytes) };
-                    // There is no time.
+                    // NaT has no position in time.
                     (count != i64::MIN).then(|| i128::from(count).saturating_mul(size))
                 });
                 match (x, y) {
@@ -139,7 +138,8 @@ fn scalars(a: &Scalar, b: &Scalar) -> Option<How> {
         (Some(x), Some(y)) if x.is_time() || y.is_time() => {
             match (a.kind() == b.kind(), a.unit()) {
                 (true, unit) if unit == b.unit() => Some(How::Numbers([x, y])),
-                // A number of seconds is none of days, but the same time may be.
+                // A duration in seconds differs from one in days, but points in time are
+                // comparable.
                 (true, _) if is_one_size => times(a, b),
                 _ => None,
             }
@@ -156,7 +156,7 @@ fn scalars(a: &Scalar, b: &Scalar) -> Option<How> {
     }
 }
 
-/// Times in units of which one is a multiple of the other; months and years have no fixed length.
+/// Times in comparable units; months and years have no fixed length.
 fn times(a: &Scalar, b: &Scalar) -> Option<How> {
     const UNITS: [(&str, i128); 11] = [
         ("as", 1),
@@ -190,7 +190,7 @@ fn fields(a: &Dtype, b: &Dtype) -> Option<How> {
     pairs.collect::<Option<_>>().map(How::Fields)
 }
 
-/// The type of the two parts of a complex number.
+/// The type of the parts of a complex number.
 fn part_of_complex(scalar: &Scalar) -> Option<NumberType> {
     if scalar.kind() != Kind::Complex {
         return None;
@@ -209,15 +209,15 @@ fn character(bytes: &[u8], is_big: bool) -> u32 {
     if is_big { bytes.iter().fold(0, join) } else { bytes.iter().rev().fold(0, join) }
 }
 
-/// The distance, unless the tolerance allows it for a number of this magnitude.
+/// The distance, unless the tolerance allows it at this magnitude.
 fn is_far(tolerance: Tolerance, distance: f64, magnitude: f64) -> Option<f64> {
     let allowed = tolerance.rtol.mul_add(magnitude, tolerance.atol);
-    // An infinite number is far from all others, however large the tolerance is.
+    // An infinite number is far from all others under any tolerance.
     let is_close = distance == 0.0 || (distance <= allowed && distance.is_finite());
     (!is_close).then_some(distance)
 }
 
-/// The larger of two distances; one without a number is less than any other.
+/// The larger of two distances; a number beats an undefined distance.
 fn worst(worst: Option<f64>, found: f64) -> Option<f64> {
     Some(worst.map_or(found, |worst| if found > worst || worst.is_nan() { found } else { worst }))
 }

@@ -1,4 +1,4 @@
-//! Differences of two stores beside their values.
+//! Differences of two stores, apart from their values.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use b2store::Store;
 use crate::error::Result;
 use crate::json;
 
-/// The groups of two stores whose attributes differ, the root among them, and the names of these
+/// The groups of two stores whose attributes differ, the root included, with the names of these
 /// attributes.
 ///
 /// # Errors

@@ -23,11 +23,11 @@ use crate::verify::{self, OnProgress, Report, VerifyOptions};
 /// Bytes of rows that are read at once.
 const STEP_NBYTES: usize = 4 << 20;
 
-/// The data of a data set that is open, whose files take `stored` bytes.
+/// The data of an open data set, whose files take `stored` bytes.
 ///
 /// # Errors
 ///
-/// A column of a type that no column has.
+/// A type that no column can hold.
 pub(crate) fn of_set(set: DataSet, stored: u64) -> Result<Data> {
     Ok(match set {
         DataSet::CArray(array) if array.is_object() => Data::Objects(Arc::new(Pickles(array))),
@@ -36,7 +36,7 @@ pub(crate) fn of_set(set: DataSet, stored: u64) -> Result<Data> {
     })
 }
 
-/// The text of an oddity, and its file.
+/// The text of a note, and its file.
 #[must_use]
 pub fn note(note: &Note) -> String {
     match note.path.as_str() {
@@ -45,7 +45,7 @@ pub fn note(note: &Note) -> String {
     }
 }
 
-/// An array of bcolz that is open.
+/// An open array of bcolz.
 #[must_use]
 pub fn array(array: CArray) -> Arc<dyn Array> {
     Arc::new(BcolzArray::new(array, None))
@@ -65,7 +65,7 @@ impl BcolzArray {
         Self { array, chunkshape, stored }
     }
 
-    /// Reads the rows of one list after the other, and takes the items of each.
+    /// Reads the rows of a list one after the other, and takes items of each.
     fn read_rows(&self, rows: &[u64], inner: &[&[u64]], dest: &mut [u8]) -> Result<()> {
         let (rowsize, itemsize) = (self.array.rowsize().max(1), self.array.dtype().itemsize());
         let part = inner.iter().fold(itemsize, |nbytes, list| nbytes.saturating_mul(list.len()));
@@ -139,7 +139,7 @@ fn strides(shape: &[u64], itemsize: usize) -> Vec<usize> {
     strides
 }
 
-/// Copies the items at all combinations of positions to the front of `dest`, which moves on.
+/// Copies the items at all combinations of positions into `dest`, and moves it forward.
 fn take(from: &[u8], lists: &[&[u64]], strides: &[usize], dest: &mut &mut [u8]) {
     let (Some((list, lists)), Some((stride, strides))) =
         (lists.split_first(), strides.split_first())
@@ -255,9 +255,9 @@ impl Table for BcolzTable {
 ///
 /// # Errors
 ///
-/// [`Refusal::NoConditionColumn`], [`Refusal::Condition`] of a condition that is none.
+/// [`Refusal::NoConditionColumn`]; [`Refusal::Condition`] for a condition that does not parse.
 pub fn filter(table: &CTable, condition: &str) -> Result<Box<dyn RowFilter>> {
-    // Faults of the condition are told now, not with the first rows.
+    // Faults of the condition are reported now, and not with the first rows.
     table
         .scan()
         .filter(condition)

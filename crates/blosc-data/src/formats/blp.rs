@@ -1,4 +1,4 @@
-//! The content of a Bloscpack file, all of it or a range.
+//! The content of a Bloscpack file, whole or in parts.
 
 use core::{fmt, ops::Range};
 use std::{path::Path, sync::Arc};
@@ -18,10 +18,10 @@ use crate::size::{check_memory, check_range, nbytes, positions};
 use crate::verify::{self, OnProgress, Report, VerifyOptions};
 use crate::{Array, Bytes, OpenOptions, by_boxes};
 
-/// Says that the metadata of an array contradict the data.
+/// The note on array metadata that contradict the data.
 pub const NO_ARRAY: &str = "no array, but bytes";
 
-/// Keys of an array in the metadata.
+/// Keys that describe an array in the metadata.
 const ARRAY_KEYS: [&str; 4] = ["dtype", "shape", "order", "container"];
 
 /// A Bloscpack file, and its sizes.
@@ -34,7 +34,7 @@ pub struct Blp {
 }
 
 impl Blp {
-    /// The file as it is now at `path`, read in the same way.
+    /// Opens the file at `path` again, with the same options.
     ///
     /// # Errors
     ///
@@ -48,11 +48,11 @@ impl Blp {
         Self::open(Arc::new(store), 0, &params)
     }
 
-    /// The file that begins at `offset` and takes all the rest.
+    /// Opens the file that begins at `offset` and extends to the end.
     ///
     /// # Errors
     ///
-    /// When its headers make no sense.
+    /// When its headers do not parse.
     pub fn open(store: Arc<dyn ReadAt>, offset: u64, params: &OpenOptions) -> Result<Self> {
         let store: Arc<dyn ReadAt> = if offset == 0 {
             store
@@ -76,7 +76,7 @@ impl Blp {
     }
 
     /// Bytes of data in every chunk but the last, which may have fewer; `None` if they vary, or
-    /// there is none.
+    /// there are no chunks.
     ///
     /// # Errors
     ///
@@ -95,7 +95,7 @@ impl Blp {
             .filter(|first| *first > 0 && size(last).is_ok_and(|last| last <= u64::from(*first))))
     }
 
-    /// The kind of checksum of the chunks, `none` where there is none.
+    /// The kind of checksum of the chunks; `none` without checksums.
     pub fn checksum(&self) -> &'static str {
         match self.file.header().checksum() {
             Checksum::None => "none",
@@ -103,7 +103,7 @@ impl Blp {
         }
     }
 
-    /// Bytes of an item, as the header or else the first chunk says.
+    /// Bytes of an item, from the header, else from the first chunk.
     pub fn typesize(&self) -> u64 {
         let of_chunk =
             || self.file.packed_chunk(0).map_or(1, |chunk| chunk.header().typesize() as u64);
@@ -114,7 +114,7 @@ impl Blp {
             .map_or_else(of_chunk, u64::from)
     }
 
-    /// The options of the file, with these threads and this memory.
+    /// Options for reading with these threads and this memory.
     ///
     /// # Errors
     ///
@@ -126,7 +126,7 @@ impl Blp {
         Ok(own.budget(options.clone()))
     }
 
-    /// Is there anything in the metadata that a `.npy` file cannot hold?
+    /// Whether the metadata hold more than a `.npy` file can.
     pub fn has_more_than_npy(&self) -> bool {
         let object =
             self.file.metadata().map(|metadata| metadata.json().and_then(Value::as_object));
@@ -135,11 +135,11 @@ impl Blp {
         })
     }
 
-    /// Hands the bytes `range` of the content to `sink`, piece by piece in order.
+    /// Hands the bytes `range` of the content to `sink` in order, in pieces.
     ///
     /// # Errors
     ///
-    /// Damage, after all data before it; or the error of `sink`.
+    /// Damage, after all data before it; the error of `sink`.
     pub fn part<E: From<Error> + From<bloscpack::Error>>(
         &self,
         range: Range<u64>,
@@ -159,7 +159,7 @@ fn largest_chunk(file: &BlpFile<Arc<dyn ReadAt>>) -> Result<u64> {
 
 /// The data of a Bloscpack file: the array that its metadata describe, or bytes.
 pub(crate) fn of_file(blp: Blp) -> Data {
-    // An array of which the metadata promise more than there is, is read as bytes.
+    // If the metadata claim more than the data, the file is read as bytes.
     let info = blp.file.array_info().ok().flatten();
     match info {
         Some(info) => Data::Array(array(blp, info)),
@@ -167,7 +167,7 @@ pub(crate) fn of_file(blp: Blp) -> Data {
     }
 }
 
-/// The array that a file is, as `info` says.
+/// The array that `info` describes.
 pub(crate) fn array(blp: Blp, info: ArrayInfo) -> Arc<dyn Array> {
     Arc::new(BlpArray { blp: BlpBytes(blp), info })
 }
@@ -181,7 +181,7 @@ impl fmt::Debug for BlpBytes {
 }
 
 impl BlpBytes {
-    /// The metadata without what describes an array.
+    /// The metadata without the description of an array.
     fn attributes(&self) -> Map<String, Value> {
         let json = self.0.file.metadata().and_then(|metadata| metadata.json()).cloned();
         match json {
@@ -255,7 +255,7 @@ struct BlpArray {
     info: ArrayInfo,
 }
 
-/// More data than the header of a file promises.
+/// The data exceed the size in the header.
 const TOO_LONG: Error = Error::Internal("a piece too long");
 
 impl BlpArray {
@@ -310,7 +310,7 @@ impl Array for BlpArray {
         Ok(self.blp.0.file.read_oindex_bytes(&self.info, positions, dest)?)
     }
 
-    /// Items in C order are the content as it is.
+    /// Items in C order are the content itself.
     fn stream(
         &self,
         range: Range<u64>,

@@ -1,7 +1,7 @@
-//! A bare chunk: a file that is one chunk and nothing else, as Zarr stores them.
+//! A bare chunk: a file of one chunk and nothing else, as Zarr stores them.
 //!
-//! Content is read in steps of whole blocks, so that a chunk of any size passes through bounded
-//! memory; a caller that looks inside gets all of its bytes, if they fit.
+//! Content is read in whole blocks, so that a chunk of any size passes through bounded memory. A
+//! caller that examines the chunk itself gets all of its bytes, if they fit.
 
 use core::{fmt, ops::Range};
 use std::path::Path;
@@ -34,21 +34,20 @@ pub struct BareChunk {
     dparams: DParams,
 }
 
-/// The header at the start of `head`, if that can be one of a chunk of `len` bytes. Chunks have no
-/// magic: they differ from other files in that the length in the header is exactly the length
-/// of the file.
+/// The header at the start of `head`, if the file of `len` bytes can be a chunk. Chunks have no
+/// magic: the length in the header must be exactly that of the file.
 pub fn recognise(head: &[u8], len: u64) -> Option<ChunkHeader> {
     header_of(head).filter(|header| stored_len(header) == len)
 }
 
-/// The header at the start of `head`, if there is one, of a file of any length.
+/// The header at the start of `head`, if there is one, for a file of any length.
 pub fn header_of(head: &[u8]) -> Option<ChunkHeader> {
     let unnamed = matches!(probe(head), Kind::Chunk | Kind::Unknown);
     ChunkHeader::parse(head).ok().filter(|_| unnamed)
 }
 
-/// The type of the items of a chunk file of Zarr 2, as the metadata of its array say it. The file
-/// is in the folder of the array, or in folders of it where dimensions have one each.
+/// The item type of a chunk file of Zarr 2, from the metadata of its array. They lie in the file's
+/// folder, or in one above if each dimension has a folder.
 #[must_use]
 pub fn dtype_beside(path: &Path, object: &Object) -> Option<Dtype> {
     let Object::Chunk(chunk) = object else { return None };
@@ -57,7 +56,7 @@ pub fn dtype_beside(path: &Path, object: &Object) -> Option<Dtype> {
     let is_short = metadata.metadata().is_ok_and(|found| found.len() <= MAX_METADATA_NBYTES);
     let metadata = std::fs::read(metadata).ok().filter(|_| is_short)?;
     let metadata: serde_json::Value = serde_json::from_slice(&metadata).ok()?;
-    // Filters change what bytes mean.
+    // Filters change the meaning of the bytes.
     let is_plain =
         metadata.get("filters").is_none_or(|filters| filters.as_array().is_none_or(Vec::is_empty));
     let dtype: Dtype = metadata.get("dtype")?.as_str()?.parse().ok()?;
@@ -67,14 +66,14 @@ pub fn dtype_beside(path: &Path, object: &Object) -> Option<Dtype> {
 
 /// Most folders between a chunk and the metadata of its array.
 const MAX_DIMENSIONS: usize = 32;
-/// Most bytes of metadata that are looked at.
+/// Most bytes of metadata that are read.
 const MAX_METADATA_NBYTES: u64 = 1 << 20;
 
 /// Bytes of a header, and of the position of the first block after it.
 pub const HEAD_LEN: usize = ChunkHeader::MAX_LEN + 4;
 
-/// Does a file of `len` bytes begin like a chunk, and end too early? For a header that is merely
-/// plausible, its sizes and the position of the first block have to be right as well.
+/// Whether a file of `len` bytes begins like a chunk and ends too early. If the header is only
+/// plausible, its sizes and the position of the first block must be right as well.
 pub fn is_cut(head: &[u8], len: u64) -> bool {
     let Some(header) = header_of(head).filter(|_| probe(head) == Kind::Chunk) else { return false };
     let (header_len, nbytes, cbytes) = (header.header_len(), header.nbytes(), header.cbytes());
@@ -91,7 +90,7 @@ pub fn is_cut(head: &[u8], len: u64) -> bool {
     is_right && nbytes > 0 && stored_len(&header) > len
 }
 
-/// Bytes of the chunk. A lazy one has no blocks, but a list of their sizes.
+/// Bytes of the chunk. A lazy chunk has a list of block sizes instead of blocks.
 pub fn stored_len(header: &ChunkHeader) -> u64 {
     if !header.is_lazy() {
         return header.cbytes() as u64;
@@ -99,7 +98,7 @@ pub fn stored_len(header: &ChunkHeader) -> u64 {
     header.header_len() as u64 + 8 * header.nblocks() as u64 + LAZY_TRAILER_LEN
 }
 
-/// The error of a chunk of which only `there` bytes are there.
+/// The error of a chunk that has only `there` bytes.
 pub fn truncated(at: u64, header: &ChunkHeader, there: u64) -> Error {
     let (cbytes, len) = (header.cbytes(), as_len(there));
     let what = Corrupt::Truncated { cbytes, len };
@@ -114,7 +113,7 @@ impl BareChunk {
     ///
     /// # Errors
     ///
-    /// When its header makes no sense, or it is not all there.
+    /// When its header does not parse, or the chunk is cut.
     pub fn open(store: Arc<dyn ReadAt>, offset: u64, dparams: DParams) -> Result<Self> {
         let there = store.len().map_err(Error::io(Doing::Open))?.saturating_sub(offset);
         let mut head = vec![0; usize::try_from(there).map_or(ChunkHeader::MAX_LEN, min_header)];
@@ -142,19 +141,18 @@ impl BareChunk {
         stored_len(&self.header)
     }
 
-    /// How its blocks are to be decoded.
+    /// Parameters for decoding its blocks.
     pub fn dparams(&self) -> &DParams {
         &self.dparams
     }
 
-    /// All its bytes, to look at its blocks.
+    /// All bytes of the chunk, to examine its blocks.
     ///
     /// # Errors
     ///
-    /// When they, and the report of the blocks, are more than `memory`, or cannot be
-    /// read.
+    /// When they, and the report of the blocks, exceed `memory`, or cannot be read.
     pub fn bytes(&self, memory: u64) -> Result<Vec<u8>> {
-        // A block takes four bytes at least.
+        // A block takes at least four bytes.
         let nblocks = (self.header.nblocks() as u64).min(self.stored() / 4);
         let needed = self.stored() + nblocks * BLOCK_REPORT_NBYTES;
         check_memory(needed, memory)?;
@@ -163,11 +161,11 @@ impl BareChunk {
         Ok(bytes)
     }
 
-    /// Hands the bytes `range` of the data to `sink`, piece by piece in order.
+    /// Hands the bytes `range` of the data to `sink` in order, in pieces.
     ///
     /// # Errors
     ///
-    /// Damage, after all data before it; or the error of `sink`.
+    /// Damage, after all data before it; the error of `sink`.
     pub fn part<E: From<Error>>(
         &self,
         range: Range<u64>,
@@ -202,25 +200,25 @@ impl BareChunk {
         Ok(())
     }
 
-    /// Where the blocks are.
+    /// Finds the blocks.
     fn index(&self, reader: &mut ChunkReader<'_>, memory: u64) -> Result<ChunkIndex> {
         let starts = self.header.nblocks().saturating_mul(4);
         let len = starts.saturating_add(self.header.header_len()).min(self.header.cbytes());
-        // Besides the bytes themselves, the position of each block is kept.
+        // The index holds the position of each block besides its bytes.
         let needed = 8 * len as u64;
         check_memory(needed, memory)?;
         reader.index().map_err(self.while_reading())
     }
 
-    /// Bytes of data to decode at a time, and by how many threads.
+    /// Bytes of data to decode at a time, and the threads for it.
     fn steps(&self, options: &Budget) -> Result<(usize, Executor)> {
-        // The blocks of a VL-block chunk are found by going over all of them.
+        // Finding the blocks of a VL-block chunk means walking over all of them.
         let header = &self.header;
         let block =
             if header.is_vl() { header.nbytes() } else { header.blocksize().min(header.nbytes()) };
         let block =
             if header.is_memcpyed() || header.special().is_some() { 1 } else { block.max(1) };
-        // A piece and its compressed form, and what one thread works with: two blocks and a stream.
+        // A piece, its compressed form, and the scratch of a thread: two blocks and a stream.
         let needed = 5 * block as u64;
         check_memory(needed, options.max_memory)?;
         let left = as_len(options.max_memory);
@@ -234,7 +232,7 @@ impl BareChunk {
         move |source| Error::Chunk { at, source }
     }
 
-    /// The error of the program for one of the reader of chunks.
+    /// The error of this crate for one of the chunk reader.
     fn while_reading(&self) -> impl Fn(ReadError) -> Error + use<> {
         let at_chunk = self.at_chunk();
         move |error| match error {
@@ -313,7 +311,7 @@ impl Bytes for BareChunk {
     }
 }
 
-/// The text of an oddity of a chunk; none of what is said of blocks.
+/// The text of a note on a chunk; `None` for notes on blocks.
 #[must_use]
 pub fn note(note: &Note) -> Option<String> {
     Some(match note {
@@ -356,7 +354,7 @@ fn min_header(there: usize) -> usize {
 /// Memory that a report about a block takes (bytes).
 const BLOCK_REPORT_NBYTES: u64 = size_of::<BlockReport>() as u64 + 8;
 
-/// Bytes of data that are decoded at a time, more or less.
+/// Bytes of data that are decoded at a time (approximately).
 const STEP_NBYTES: usize = 16 << 20;
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! Comma-separated values as items with fields: one field per column, one item per line.
 //!
-//! The first line has the names. The types of the columns are found by reading all of them once:
-//! integers of 64 bits, floats, truth values, dates or times as precise as the longest value, and
-//! else text as long as that. Nothing is lost on the way: `007` stays text, and so do integers that
-//! would be rounded. A second reading makes the items.
+//! The first line holds the names. A first reading of all values finds the types of the columns:
+//! integers of 64 bits, floats, truth values, dates or times in the precision of the longest value,
+//! else text of that length. Nothing is lost: `007` stays text, and so do integers that would be
+//! rounded. A second reading makes the items.
 
 mod guess;
 mod value;
@@ -33,11 +33,11 @@ pub use guess::MissingTruth;
 /// The separator of the values of a line by default.
 pub const COMMA: u8 = b',';
 
-/// One character of one byte, which quotes and line breaks are not, or `tab`.
+/// Parses a delimiter: one character of one byte (no quotation mark, no line break), or `tab`.
 ///
 /// # Errors
 ///
-/// Another text, with words for people.
+/// Any other text, with words for people.
 pub fn parse_delimiter(text: &str) -> Result<u8, String> {
     match text.as_bytes() {
         b"tab" | b"\\t" => Ok(b'\t'),
@@ -46,26 +46,26 @@ pub fn parse_delimiter(text: &str) -> Result<u8, String> {
     }
 }
 
-/// Is this called like comma-separated values?
+/// Whether the name has the suffix of comma-separated values.
 #[must_use]
 pub fn is_csv(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"))
 }
 
-/// The names of the columns, which are in the first line of the file.
+/// The names of the columns, from the first line of the file.
 ///
 /// # Errors
 ///
-/// When there is no such line, or the file cannot be read.
+/// When the line is missing, or the file cannot be read.
 pub fn names(file: Arc<dyn ReadAt>) -> Result<Vec<String>> {
     Lines::new(file, COMMA).names()
 }
 
-/// The longest value of each column, by its name (bytes, which are at least as many as characters).
+/// The longest value of each column, by its name (bytes: at least the number of characters).
 ///
 /// # Errors
 ///
-/// When a line makes no sense, or the file cannot be read.
+/// When a line does not parse, or the file cannot be read.
 pub fn widths(file: Arc<dyn ReadAt>) -> Result<BTreeMap<String, usize>> {
     let mut lines = Lines::new(file, COMMA);
     let names = lines.names()?;
@@ -78,13 +78,13 @@ pub fn widths(file: Arc<dyn ReadAt>) -> Result<BTreeMap<String, usize>> {
     Ok(names.into_iter().zip(widths).collect())
 }
 
-/// Reads the values in a file; as items of the `given` type, whose fields are found by name, or as
-/// what they look like. `tell` gets what may be other than was meant, for people: a column that one
-/// value makes text, lines that seem to be separated by something else.
+/// Reads the values in a file: as items of the `given` type, whose fields are found by name, or of
+/// guessed types. `tell` gets doubts about a guess, for people: a column that one value makes text,
+/// lines that seem to have another delimiter.
 ///
 /// # Errors
 ///
-/// When a line or a value makes no sense, or the file cannot be read.
+/// When a line or a value does not parse, or the file cannot be read.
 pub fn read(
     file: Arc<dyn ReadAt>,
     delimiter: u8,
@@ -131,7 +131,7 @@ pub fn read(
     Ok(Items { stored, dtype, file_len, format: "csv", nullable })
 }
 
-/// The fields of truth values of a type that was given, if these may be missing.
+/// The fields of truth values in a given type, if these may be missing.
 fn truths(dtype: &Dtype, missing: MissingTruth) -> Vec<String> {
     let may_lack = |field: &&blosc_dtype::Field| {
         missing == MissingTruth::Null && field.dtype().kind() == Some(Kind::Bool)
@@ -139,7 +139,7 @@ fn truths(dtype: &Dtype, missing: MissingTruth) -> Vec<String> {
     dtype.fields().iter().filter(may_lack).map(|field| field.name().to_owned()).collect()
 }
 
-/// Tells of one name that seems to be several.
+/// Reports a single name that looks like several.
 fn tell_delimiter(names: &[String], tell: &mut dyn FnMut(&str)) {
     if let [name] = names
         && let Some(other) = [';', '\t', '|'].into_iter().find(|other| name.contains(*other))
@@ -152,7 +152,7 @@ fn tell_delimiter(names: &[String], tell: &mut dyn FnMut(&str)) {
     }
 }
 
-/// The type that the values of each column have, and the columns of truth values that lack some.
+/// The guessed type of each column, and the columns of truth values with missing ones.
 fn guessed(
     lines: &mut Lines,
     names: &[String],
@@ -180,7 +180,7 @@ fn guessed(
     Ok((Dtype::packed(fields).map_err(CsvError::Dtype)?, nullable))
 }
 
-/// In which column each field is.
+/// The column of each field.
 fn columns(dtype: &Dtype, names: &[String]) -> Result<Vec<usize>, CsvError> {
     if dtype.fields().is_empty() {
         return Err(CsvError::Type { dtype: dtype.to_string() });
@@ -195,15 +195,15 @@ fn columns(dtype: &Dtype, names: &[String]) -> Result<Vec<usize>, CsvError> {
     dtype.fields().iter().map(find).collect()
 }
 
-/// The lines of a file, none of which may be too long for the memory.
+/// The lines of a file; a line that is too long is an error.
 struct Lines {
     reader: csv::Reader<Bounded>,
     left: Rc<Cell<usize>>,
     record: ByteRecord,
-    /// Empty values, and the record after them, that are still to be given.
+    /// Empty values that come before the held record.
     nempty: u64,
     empty: ByteRecord,
-    /// Where the last record starts: its byte and its line.
+    /// The start of the last record: its byte and its line.
     last: Option<(u64, u64)>,
     file: Arc<dyn ReadAt>,
     delimiter: u8,
@@ -220,7 +220,7 @@ impl Lines {
         Self { reader, left, record, nempty: 0, empty, last: None, file, delimiter }
     }
 
-    /// The next record. In a single column an empty line is an empty value, unless it is the last.
+    /// The next record. In a single column, an empty line is an empty value unless it is the last.
     fn next(&mut self) -> Result<Option<&ByteRecord>> {
         if self.nempty > 0 {
             self.nempty -= 1;
@@ -247,8 +247,8 @@ impl Lines {
         Ok(Some(&self.record))
     }
 
-    /// Refuses a last record that the end of the file cuts: the parser takes a quotation mark that
-    /// is not closed for one that is.
+    /// Refuses a last record that the end of the file cuts: the parser accepts an open quotation
+    /// mark at the end.
     fn check_end(&self) -> Result<()> {
         let Some((byte, line)) = self.last else { return Ok(()) };
         let left = Rc::new(Cell::new(usize::MAX));
@@ -279,12 +279,13 @@ impl Lines {
     }
 }
 
-/// Is a value in quotation marks still open at the end of these lines?
+/// Whether a quotation mark is open at the end of these lines.
 fn ends_in_quotes(raw: &[u8], delimiter: u8) -> bool {
     let (mut is_open, mut is_start) = (false, true);
     for byte in raw {
         match (is_open, *byte) {
-            // Two marks in a value stand for one: it is closed and opened again.
+            // Two marks in a value stand for one: the first closes it and the second opens it
+            // again.
             (true, b'"') => (is_open, is_start) = (false, true),
             (true, _) => {}
             (false, b'"') if is_start => is_open = true,
@@ -294,7 +295,7 @@ fn ends_in_quotes(raw: &[u8], delimiter: u8) -> bool {
     is_open
 }
 
-/// A file of which only so much is read at once.
+/// A file of which a limited part is read at once.
 struct Bounded {
     file: Arc<dyn ReadAt>,
     at: u64,
@@ -397,7 +398,7 @@ mod tests {
         assert_eq!(dtype("2020-02-29,1\n,2\n"), is("<M8[D]"));
         assert_eq!(dtype("NaT,1\n2020-02-29,1\n"), is("<M8[D]"));
         assert_eq!(dtype("2020-02-29 10:00,1\n2020-02-29T10:00:00.25,2\n"), is("<M8[ms]"));
-        // Days are no midnights, there is no such day, and nanoseconds reach to the year 2262.
+        // A day is not a midnight; some dates do not exist; nanoseconds end in the year 2262.
         assert_eq!(dtype("2020-02-29,1\n2020-02-29T10:00,2\n"), is("<U16"));
         assert_eq!(dtype("2021-02-29,1\n"), is("<U10"));
         assert_eq!(dtype("2300-01-01T00:00:00.000000001,1\n"), is("<U29"));
@@ -436,7 +437,7 @@ mod tests {
             values("t,b\n2018-01-05T22:00:00-05:00,1\n2018-01-05T10:00:00Z,2\n", None).unwrap();
         assert_eq!(dtype, "[('t', '<M8[s]'), ('b', '<i8')]");
         assert_eq!(bytes[..8], 1_515_207_600_i64.to_le_bytes());
-        // A time that says nothing may be of any place.
+        // A time without a zone may be of any place.
         let mixed = values("t\n2018-01-05T10:00:00Z\n2018-01-05T10:00:00\n", None).unwrap().0;
         assert_eq!(mixed, "[('t', '<U20')]");
         let said = values("a\nx\n", Some("[('a', '<M8[ns]')]")).unwrap_err().to_string();

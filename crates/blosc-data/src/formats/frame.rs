@@ -24,16 +24,17 @@ use crate::size::{as_len, check_range, resize};
 use crate::verify::{self, OnProgress, Report, VerifyOptions};
 use crate::{Array, Budget, Bytes, json};
 
-/// Ranges up to this length (bytes) are read block by block; longer ones chunk by chunk, with all
+/// Longest range that is read block by block (bytes); longer ones are read chunk by chunk, with all
 /// threads.
 const MAX_BLOCKWISE_NBYTES: u64 = 4 << 20;
 
-/// The data of a frame, by its metalayers: those of another program by the same name, or of a later
-/// version, leave its bytes. Arrays are read with the threads and the memory of `budget`.
+/// The data of a frame, by its metalayers. Metalayers of the same name from another program, or of
+/// a later version, are ignored: the frame is then bytes. Arrays are read with the threads and the
+/// memory of `budget`.
 ///
 /// # Errors
 ///
-/// A metalayer that is damaged.
+/// A damaged metalayer.
 pub fn data(schunk: Arc<SChunk>, name: &str, budget: &Budget) -> Result<Data> {
     let content = match Content::from_schunk(Arc::clone(&schunk), name) {
         Ok(content) => content,
@@ -60,13 +61,13 @@ pub(crate) fn bytes(schunk: Arc<SChunk>) -> Data {
     Data::Bytes(Arc::new(FrameBytes { schunk }))
 }
 
-/// Says why the values of a frame are not read.
+/// The note on values of a frame that are not read.
 pub(crate) fn unread(error: &b2store::Error) -> String {
     format!("only its bytes are read: {}", chain(error))
 }
 
-/// The array that a frame is by its metadata alone, as `pack_tensor`, `save_tensor` and
-/// `save_array` of python-blosc2 write them; `None` for others.
+/// The array in a frame that only metadata describe, as `pack_tensor`, `save_tensor` and
+/// `save_array` of python-blosc2 write it; `None` for other frames.
 ///
 /// # Errors
 ///
@@ -86,7 +87,7 @@ pub fn tensor(schunk: &Arc<SChunk>) -> Result<Option<Arc<dyn Array>>> {
     Ok(Some(Arc::new(Tensor { dtype, stored, bytes })))
 }
 
-/// The data of a frame as bytes that can be read anywhere.
+/// The bytes of a frame, with reads at any position.
 struct Contents(Arc<SChunk>);
 
 impl ReadAt for Contents {
@@ -133,7 +134,7 @@ impl Array for Tensor {
     }
 }
 
-/// Whether a frame holds values that this program does not know, which is no damage.
+/// Whether the frame holds values of an unknown kind, which is not damage.
 pub(crate) fn is_unknown(error: &b2store::Error) -> bool {
     match error {
         b2store::Error::Corrupt { what, .. } => matches!(
@@ -171,7 +172,7 @@ pub fn stored_nbytes(schunk: &SChunk) -> u64 {
     schunk.frame_len().saturating_add(beside)
 }
 
-/// The codec and the filters before it: `shuffle, zstd`.
+/// The filters and the codec: `shuffle, zstd`.
 fn pipeline(schunk: &SChunk) -> String {
     let params = schunk.cparams();
     let filters = params.filters.active().map(|slot| slot.id.to_string());
@@ -182,7 +183,7 @@ fn chunk(schunk: &SChunk, nchunk: u64) -> Result<ChunkBytes> {
     Ok(schunk.chunk(nchunk)?)
 }
 
-/// The bytes of a frame that is no array.
+/// The bytes of a frame without an array.
 #[derive(Clone, Debug)]
 struct FrameBytes {
     schunk: Arc<SChunk>,
@@ -356,12 +357,12 @@ impl Chunks for FrameArray {
     }
 }
 
-/// Hands the bytes `range` of the content of a frame to `sink`, piece by piece in order: of an
-/// array its items in C order without padding.
+/// Hands the bytes `range` of the content of a frame to `sink` in order, in pieces; an array gives
+/// its items in C order without padding.
 ///
 /// # Errors
 ///
-/// Damage, after all data before it; or the error of `sink`.
+/// Damage, after all data before it; the error of `sink`.
 pub fn part<E: From<b2frame::Error> + From<Error>>(
     schunk: &Arc<SChunk>,
     range: Range<u64>,
@@ -397,7 +398,7 @@ fn bytes_part<E: From<b2frame::Error>>(
     schunk.decode_ordered(nchunks, budget, |_, bytes| cut(bytes))
 }
 
-/// Only the blocks that hold the range are decoded, box by box of the array.
+/// Decodes only the blocks that hold the range, box by box.
 fn array_part<E: From<b2frame::Error> + From<Error>>(
     array: &NdArray,
     range: Range<u64>,
@@ -421,7 +422,7 @@ fn array_part<E: From<b2frame::Error> + From<Error>>(
     Ok(())
 }
 
-/// The chunks that hold the bytes `range`, and where the first of them starts in the content.
+/// The chunks that hold the bytes `range`, and the position of the first one in the content.
 fn chunks_of(schunk: &SChunk, range: &Range<u64>) -> b2frame::Result<(Range<u64>, u64)> {
     if let ChunkSize::Fixed(size) = schunk.chunksize() {
         let size = u64::from(size.get());

@@ -1,7 +1,7 @@
 //! Arrays of NumPy in a zip archive, as `numpy.savez` and `numpy.savez_compressed` write them.
 //!
-//! Each `.npy` file in it is an array. One that zip has compressed is decompressed when it is
-//! opened; others are read where they are.
+//! Each `.npy` file in the archive is an array. One that zip has compressed is decompressed when it
+//! is opened; others are read in place.
 
 use core::ops::Range;
 use std::io;
@@ -23,10 +23,10 @@ use crate::source::{ForeignGroup, Opened, Source};
 use crate::verify::{OnProgress, Report, VerifyOptions, add_fault};
 use crate::word::Part;
 
-/// The sum that an archive has of each member.
+/// The checksum that an archive has of each member.
 const CHECKSUM: &str = "crc32";
 
-/// Most bytes of an array that is decompressed, all of which is in memory.
+/// Largest array that is decompressed, since it is kept in memory (bytes).
 const MAX_UNPACKED_NBYTES: u64 = 256 << 20;
 
 /// The arrays of an archive.
@@ -38,12 +38,12 @@ pub(crate) fn data(file: Arc<dyn ReadAt>, name: &str) -> Result<Data> {
     Ok(Data::Group(Arc::new(Archive::open(file, name)?)))
 }
 
-/// An archive of arrays of NumPy as a group, or the array in it that `part` names; `None` where
-/// `part` is neither. `name` stands before the names of the members.
+/// An archive of NumPy arrays as a group, or the array in it that `part` names; `None` for another
+/// kind of part. `name` becomes the prefix of the members' names.
 ///
 /// # Errors
 ///
-/// An archive that cannot be read, or has no such array.
+/// An archive that cannot be read, or lacks the array.
 pub fn open_archive(file: Arc<dyn ReadAt>, name: &str, part: &Part) -> Result<Option<Opened>> {
     let archive = Archive::open(file, name)?;
     Ok(match part {
@@ -60,7 +60,7 @@ pub fn open_archive(file: Arc<dyn ReadAt>, name: &str, part: &Part) -> Result<Op
     })
 }
 
-/// An archive and what is in it.
+/// An archive and its members.
 struct Archive {
     file: Arc<dyn ReadAt>,
     name: String,
@@ -86,8 +86,7 @@ impl Archive {
     }
 }
 
-/// The bytes of a member of an archive as they were before they came into it; those of one that zip
-/// has compressed are compared with their sum.
+/// The uncompressed bytes of a member. Decompressed bytes are compared with their checksum.
 pub(crate) fn plain(file: &Arc<dyn ReadAt>, member: &ArchiveMember) -> Result<Arc<dyn ReadAt>> {
     let stored = Windowed::new(Arc::clone(file), member.position, member.stored_nbytes);
     let stored = stored.map_err(Error::io(Doing::Open))?;
@@ -102,7 +101,7 @@ pub(crate) fn plain(file: &Arc<dyn ReadAt>, member: &ArchiveMember) -> Result<Ar
     Ok(plain)
 }
 
-/// The error of a member that is damaged. It is no store, of which a rescue would save the rest.
+/// The error of a damaged member. The archive is not a store, so no rescue is suggested.
 fn of_member(error: b2store::Error) -> Error {
     match error {
         damage @ (b2store::Error::Zip(_) | b2store::Error::Corrupt { .. }) => {
@@ -156,10 +155,10 @@ impl Group for Archive {
     }
 }
 
-/// An array of which the archive has a sum.
+/// An array that the archive has a checksum of.
 struct Summed {
     array: Arc<dyn Array>,
-    /// The file that the sum is of.
+    /// The file that the checksum covers.
     plain: Arc<dyn ReadAt>,
     member: ArchiveMember,
 }

@@ -1,4 +1,4 @@
-//! Parquet, by way of tables of bcolz and of stores, in builds with the feature `parquet`.
+//! Parquet, through tables of bcolz and of stores (builds with the feature `parquet`).
 
 #[cfg(not(feature = "parquet"))]
 mod disabled;
@@ -14,5 +14,5 @@ pub(crate) use enabled::of_file;
 #[cfg(feature = "parquet")]
 pub use enabled::{open, write, write_table};
 
-/// Bytes that a file of Parquet begins with.
+/// The first bytes of a Parquet file.
 pub const MAGIC: &[u8] = b"PAR1";

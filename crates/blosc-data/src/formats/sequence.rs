@@ -1,4 +1,4 @@
-//! Frames one after the other in one file, as `b2 compress` writes them to a pipe.
+//! Frames one after the other in a file, as `b2 compress` writes them to a pipe.
 
 use core::fmt;
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use crate::formats::frame;
 use crate::group::{Group, Member, MemberKind};
 use crate::params::OpenOptions;
 
-/// The data of a file that begins with a frame: that of the frame, or a group if others follow.
-/// Bytes that begin no frame end the sequence, as for all readers.
+/// The data of a file that begins with a frame: of that frame, or a group if more follow. Other
+/// bytes end the sequence, as for all readers.
 ///
 /// # Errors
 ///
@@ -45,7 +45,7 @@ pub(crate) fn frame_at(file: &Arc<dyn ReadAt>, at: u64, params: &OpenOptions) ->
     Ok(SChunk::from_store_with(Arc::clone(file), &params.frame().offset(at))?)
 }
 
-/// The position of the frame that starts at `at`; `None` if none does.
+/// The position of the frame after the one at `at`; `None` if none follows.
 fn next_frame(file: &dyn ReadAt, at: u64) -> Result<Option<u64>> {
     if at == 0 || file.len().map_err(Error::io(Doing::Open))? <= at {
         return Ok(None);

@@ -26,7 +26,7 @@ use crate::table::names_of;
 use crate::table::{Column, RowFilter, Table};
 use crate::verify::{self, OnProgress, Report, Verifier, VerifyOptions};
 
-/// The data of a store: a table if it is one, else a group.
+/// The data of a store: a table if the store is one, else a group.
 ///
 /// # Errors
 ///
@@ -49,7 +49,7 @@ pub(crate) fn data(source: Source, name: &str, options: &b2store::OpenOptions) -
     Ok(Data::Group(Arc::new(StoreGroup { store, name, format, budget })))
 }
 
-/// The table, or the column of one, that rows are.
+/// The table, or the column of one, with these rows.
 ///
 /// # Errors
 ///
@@ -65,7 +65,7 @@ pub(crate) fn of_rows(rows: TableRows) -> Result<Data> {
     Ok(Data::Table(Arc::new(column)))
 }
 
-/// The values of a store that is open, or those below the key of a group or a table in it.
+/// The values of an open store, or those below the key of a group or a table.
 #[must_use]
 pub fn group(store: Store, name: &str, root: &str) -> Dataset {
     let (name, format) = (name.to_owned(), "b2z");
@@ -83,7 +83,7 @@ struct StoreGroup {
     store: Store,
     name: String,
     format: &'static str,
-    /// Threads and memory of reads of arrays.
+    /// Threads and memory for reading arrays.
     budget: Budget,
 }
 
@@ -113,7 +113,7 @@ impl StoreGroup {
         }
     }
 
-    /// The column that `TABLE/NAME` is.
+    /// The column with the key `TABLE/NAME`.
     fn column(&self, key: &str) -> Result<Option<OneColumn>> {
         for table in self.store.tables().filter(|table| is_below(table, key)) {
             let name = key.strip_prefix(table.trim_end_matches('/')).unwrap_or_default();
@@ -126,13 +126,13 @@ impl StoreGroup {
     }
 }
 
-/// Whether a key is that of a group or table, or of what is in it.
+/// Whether a key is that of a group or table, or below it.
 pub(crate) fn is_below(group: &str, key: &str) -> bool {
     let rest = key.strip_prefix(group.trim_end_matches('/'));
     key == group || rest.is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// The text of an oddity of a store; none of what is damage.
+/// The text of a note on a store; `None` for damage.
 #[must_use]
 pub fn note(note: &Note) -> Option<String> {
     Some(match note {
@@ -149,11 +149,11 @@ pub fn note(note: &Note) -> Option<String> {
     })
 }
 
-/// The checksums that an archive has of its members.
+/// The checksum that an archive has of its members.
 const CHECKSUM: &str = "crc32";
 
-/// Decodes every value of a store, or of the group or table with the key `root` in it, and compares
-/// the sums that an archive has of its members.
+/// Decodes every value of a store, or those at and below the key `root`, and compares the checksums
+/// of an archive.
 fn verify(store: &Store, root: &str, verifier: &mut Verifier<'_>) -> Result<Report> {
     let mut report = Report::default();
     for found in store.notes() {
@@ -184,14 +184,14 @@ fn verify(store: &Store, root: &str, verifier: &mut Verifier<'_>) -> Result<Repo
 
 fn add_sum(report: &mut Report, sum: b2store::error::Result<Option<u32>>) {
     match sum {
-        // It is compared beside the seals of frames, and covers what has none.
+        // The checksum of the archive adds to the seals of frames, and covers other members.
         Ok(sum) => report.checksum = sum.map(|_| CHECKSUM).or(report.checksum),
         Err(error) => report.other.push(error.into()),
     }
 }
 
-/// Decodes the frame of a value, compares the sum of its member, and reads what the value holds.
-/// The rows of tables are read later.
+/// Decodes the frame of a value, compares the checksum of its member, and reads the objects in it.
+/// Rows of tables are read later.
 fn verify_value(
     store: &Store,
     key: &str,
@@ -218,15 +218,15 @@ fn verify_value(
         Ok(verify::report(schunk.verify(options, progress), ToString::to_string))
     })?;
     let is_sound = found.is_ok();
-    // A value without chunks has nothing to count.
+    // Without chunks, a checksum of chunks has nothing to cover.
     found.checksum = found.checksum.filter(|_| found.nchunks > 0);
-    // The numbers of chunks are those of this frame.
+    // Numbers of chunks are those of this frame, so its name is added.
     let suspected = core::mem::take(&mut found.suspected);
     found.notes.extend(suspected.iter().map(ToString::to_string));
     verify::name_faults(&mut found, key);
     report.merge(found);
     match store.check_crc(key) {
-        // A chunk that is damaged says more than the sum of the member that it is in.
+        // The damaged chunk is reported already, and says more than the member's checksum.
         Err(_) if !is_sound => return Ok(()),
         sum => add_sum(report, sum),
     }
@@ -237,7 +237,7 @@ fn verify_value(
     Ok(())
 }
 
-/// Recipes and references have no data, which is no fault.
+/// Recipes and references have no data, which is not damage.
 fn is_recipe(error: &b2store::Error) -> bool {
     matches!(error, b2store::Error::Recipe { .. })
 }
@@ -254,8 +254,8 @@ fn check_value(store: &Store, key: &str, notes: &mut Vec<String>) -> b2store::er
     content.check_values()
 }
 
-/// Reads all columns of a table; one that cannot be read is a fault. A table of which a frame is
-/// known to be damaged is not read again.
+/// Reads all columns of a table; an unreadable column is damage. A table with a damaged frame is
+/// not read again.
 fn verify_table(store: &Store, key: &str, damaged: &[&str], report: &mut Report) -> Result<()> {
     let table = match store.table(key) {
         Ok(table) => table,
@@ -317,7 +317,7 @@ impl Group for StoreGroup {
     }
 }
 
-/// A group in a store: the keys below its own.
+/// A group in a store: the keys below its key.
 #[derive(Debug)]
 struct Below {
     group: StoreGroup,
@@ -359,7 +359,7 @@ struct StoreTable {
     columns: Vec<Column>,
     nrows: u64,
     sizes: (u64, u64),
-    /// Of what it is a copy, if it is one.
+    /// The source, if the table is a copy.
     copied: Option<Copied>,
 }
 
@@ -373,7 +373,7 @@ impl StoreTable {
     fn open(table: StoredTable) -> Result<Self> {
         let nrows = table.len()?;
         let columns = table.schema().columns.iter().map(|spec| {
-            // A column that cannot be opened says why when it is read; the others can be read.
+            // A column that does not open reports that when it is read; the others stay readable.
             let dtype = table.column(&spec.name).ok().and_then(|stored| stored.dtype().cloned());
             let mut column = Column::new(&spec.name, spec.kind.clone(), dtype);
             if let ColumnKind::NdArray { item_shape } = &spec.kind {
@@ -383,7 +383,7 @@ impl StoreTable {
             column
         });
         let columns = columns.collect();
-        // A column that does not open counts nothing: the others can be read.
+        // A column that does not open counts nothing; the others stay readable.
         let stored = rows::frames(&table).flatten().map(|frame| frame::stored_nbytes(&frame)).sum();
         let names = table.schema().columns.iter().map(|spec| &spec.name);
         let data = names.flat_map(|name| table.column(name).and_then(|column| column.nbytes()));
@@ -434,7 +434,7 @@ impl Table for StoreTable {
         let verifier = &mut Verifier::new(options, &mut guard, progress);
         let mut report = verify(self.table.store(), self.table.key(), verifier)?;
         if self.copied.is_some() {
-            // All of the file was decoded for the copy, whose chunks and seals are not the file's.
+            // The copy was made of the whole file; its chunks and seals are not those of the file.
             (report.nchunks, report.nsummed, report.checksum) = (0, 0, None);
         }
         Ok(report)
@@ -468,7 +468,7 @@ impl Table for StoreTable {
 ///
 /// # Errors
 ///
-/// [`Refusal::NoConditionColumn`], [`Refusal::Condition`] of a condition that is none.
+/// [`Refusal::NoConditionColumn`]; [`Refusal::Condition`] for a condition that does not parse.
 pub fn filter(table: &b2store::Table, condition: &str) -> Result<Box<dyn RowFilter>> {
     let names = || table.schema().columns.iter().map(|column| column.name.as_str());
     let filter = table.filter(condition);

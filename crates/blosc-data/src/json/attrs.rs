@@ -1,10 +1,10 @@
-//! Attributes of bcolz and JSON documents: Python's JSON knows NaN, infinities and integers of any
+//! Attributes of bcolz as JSON documents. Python's JSON has NaN, infinities and integers of any
 //! size.
 
 use bcolz_store::{Attrs, Json};
 use serde_json::{Map, Number, Value};
 
-/// Attributes as an object; what JSON cannot say is text.
+/// Attributes as an object; values that JSON lacks become text.
 pub fn to_map(attrs: &Attrs) -> Map<String, Value> {
     attrs.iter().map(|(name, value)| (name.to_owned(), to_value(value))).collect()
 }
@@ -29,7 +29,7 @@ pub fn to_value(json: &Json) -> Value {
     }
 }
 
-/// The other way round.
+/// The opposite of [`to_value`].
 pub fn from_value(value: &Value) -> Json {
     match value {
         Value::Null => Json::Null,

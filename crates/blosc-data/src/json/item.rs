@@ -23,13 +23,13 @@ pub fn json(dtype: &Dtype, bytes: &[u8]) -> Value {
     Value::Object(dtype.fields().iter().map(member).collect::<Map<_, _>>())
 }
 
-/// JSON has no NaN and no infinities: those are shown by name.
+/// JSON has no NaN and no infinities: they become their names.
 fn json_of(item: Item) -> Value {
     match item {
         Item::Bool(is) => is.into(),
         Item::Int(n) => n.into(),
         Item::Uint(n) => n.into(),
-        // The shortest text keeps a 32-bit float from getting digits that it does not have.
+        // The shortest text keeps a 32-bit float from gaining digits.
         Item::Float(text, value) => match text.parse().ok().and_then(Number::from_f64) {
             Some(number) if value.is_finite() => number.into(),
             _ => msgpack_json::float_name(value).into(),

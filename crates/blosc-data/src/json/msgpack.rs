@@ -1,9 +1,8 @@
 //! The content of metalayers, shown as JSON.
 //!
-//! By custom a metalayer holds one MessagePack value. What decodes as such, to the last byte, is
-//! shown as the JSON value that it stands for; everything else, and binary strings within, as
-//! `{"base64": "..."}`. The way back gives the same bytes for everything that was written in the
-//! shortest form.
+//! By convention a metalayer holds one MessagePack value. Content that decodes as one, to the last
+//! byte, becomes that JSON value; all other content, and binary strings within, becomes `{"base64":
+//! "..."}`. The way back restores the bytes of content in the shortest form.
 
 use core::fmt;
 
@@ -13,7 +12,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap as _, SerializeSeq as _, Serializer};
 use serde_json::{Number, Value, json};
 
-/// Values that are nested deeper are shown as bytes: no program nests like this.
+/// Values nested deeper are shown as bytes: real metadata are not.
 const MAX_DEPTH: usize = 32;
 
 /// `bytes` as a JSON value.
@@ -21,9 +20,9 @@ pub fn to_json(bytes: &[u8]) -> Value {
     decode_value(bytes, MAX_DEPTH).map_or_else(|_| base64_object(bytes), Typed::into_json)
 }
 
-/// `bytes` as a JSON value from which [`from_json`] makes the same value again, if not the same
-/// bytes: what JSON has no form for (NaN, keys that are no text, a binary string as the whole) is
-/// shown as all of its bytes.
+/// `bytes` as a JSON value from which [`from_json`] restores the same value, though perhaps other
+/// bytes. Content without a JSON form (NaN, keys other than text, a single binary string) is shown
+/// as bytes.
 pub fn to_same_value(bytes: &[u8]) -> Value {
     let value = to_json(bytes);
     let again = from_json(&value);
@@ -37,13 +36,13 @@ pub fn to_same_value(bytes: &[u8]) -> Value {
     }
 }
 
-/// A MessagePack value, whatever form it is written in.
+/// A MessagePack value, independent of its encoding.
 #[derive(Debug, PartialEq)]
 enum Typed {
     Nil,
     Bool(bool),
     Int(i128),
-    /// The bits, so that NaN is equal to itself.
+    /// The bits of the number, so that NaN equals itself.
     Float(u64),
     Text(String),
     Bytes(Vec<u8>),
@@ -52,8 +51,8 @@ enum Typed {
 }
 
 impl Typed {
-    /// The value as JSON, bytes as `{"base64": "..."}`. JSON has no NaN and no infinities: those
-    /// are shown by name.
+    /// The value as JSON, with bytes as `{"base64": "..."}`. JSON has no NaN and no infinities:
+    /// they become their names.
     fn into_json(self) -> Value {
         match self {
             Self::Nil => Value::Null,
@@ -120,7 +119,7 @@ impl<'de> Visitor<'de> for TypedVisitor {
         Ok(Typed::Text(text.to_owned()))
     }
 
-    /// Also strings that are not UTF-8.
+    /// Strings that are not UTF-8 come here as well.
     fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Typed, E> {
         Ok(Typed::Bytes(bytes.to_vec()))
     }
@@ -142,14 +141,14 @@ impl<'de> Visitor<'de> for TypedVisitor {
     }
 }
 
-/// `value` as MessagePack: the bytes that [`to_json`] shows as `value`. The whole may be
-/// `{"base64": "..."}` for bytes that are no MessagePack.
+/// `value` as MessagePack: the bytes that [`to_json`] shows as `value`. A single `{"base64":
+/// "..."}` gives any bytes.
 pub fn from_json(value: &Value) -> Vec<u8> {
-    // MessagePack has a form for each JSON value, so encoding does not fail.
+    // MessagePack can encode every JSON value.
     binary(value).unwrap_or_else(|| encode_value(&Written(value)).unwrap_or_default())
 }
 
-/// A JSON value in which `{"base64": "..."}` is written as bytes.
+/// A JSON value whose `{"base64": "..."}` objects are written as bytes.
 struct Written<'a>(&'a Value);
 
 impl Serialize for Written<'_> {
@@ -281,7 +280,7 @@ mod tests {
             assert_eq!(from_json(&to_same_value(bytes)), bytes, "{bytes:02x?}");
         }
         assert_eq!(to_same_value(b"\x92\x01\xa1b"), json!([1, "b"]));
-        // Forms that we would write shorter.
+        // Encodings that are not the shortest.
         assert_eq!(to_same_value(b"\xd9\x02hi"), json!("hi"));
         assert_eq!(to_same_value(b"\xdc\x00\x01\xd3\0\0\0\0\0\0\0\x05"), json!([5]));
     }

@@ -13,7 +13,7 @@ pub fn map(of: &[(String, Value)]) -> Map<String, Json> {
     of.iter().map(|(name, found)| (name.clone(), value(found))).collect()
 }
 
-/// Nearest in JSON: keys become text; bytes that are no text, and what JSON does not have, objects.
+/// The nearest JSON: keys become text; binary data, and values that JSON lacks, become objects.
 #[must_use]
 pub fn value(of: &Value) -> Json {
     match of {
@@ -56,7 +56,7 @@ pub fn value(of: &Value) -> Json {
     }
 }
 
-/// A value in a line; text as it is.
+/// A value in a line; text without quotes.
 #[must_use]
 pub fn plain(of: &Value) -> String {
     match of {

@@ -1,5 +1,5 @@
-//! Data sets of bcolz: a copy of the directory, in which chunks and columns that cannot be read are
-//! repaired, filled or left out.
+//! Rescue of bcolz data sets: a copy of the directory, with unreadable chunks and columns repaired,
+//! filled or left out.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use blosc_io::tree::{DirTree, Tree, join};
 use super::{Bad, Caller, Counts, Job, Output, Report, Unread, stored_nbytes};
 use crate::error::{Doing, Error, Result};
 
-/// Mends a copy of the damaged directory.
+/// Copies the directory, and repairs the copy.
 pub(super) fn run<C: Caller>(job: Job<'_>, caller: &mut C) -> Result<Report, C::Error> {
     let Job { path, options, .. } = job;
     let copy = DirTree::new(caller.output(Output::Any)?);
@@ -48,8 +48,8 @@ pub(super) fn run<C: Caller>(job: Job<'_>, caller: &mut C) -> Result<Report, C::
 /// Directories of a table, of a column, and of its chunks.
 const MAX_DEPTH: usize = 3;
 
-/// Copies the ordinary files of a directory that can be read to their end; links and devices stay
-/// where they are.
+/// Copies the ordinary files of a directory that can be read completely. Links and devices are not
+/// copied.
 fn copy_all(unread: &Unread, from: &dyn Tree, to: &DirTree, dir: &str, depth: usize) -> Result<()> {
     to.create_dir(dir).map_err(Error::io(Doing::Create))?;
     for entry in from.list(dir).map_err(Error::io(Doing::Read))? {
@@ -68,7 +68,7 @@ fn copy_all(unread: &Unread, from: &dyn Tree, to: &DirTree, dir: &str, depth: us
     Ok(())
 }
 
-/// An action in words. The data set itself is what the whole report is about.
+/// The words for an action; the data set itself is not named.
 fn text(action: &Action) -> String {
     match action.path.as_str() {
         "" => action.what.to_string(),
@@ -99,7 +99,7 @@ fn counts(set: &DataSet, actions: &[Action]) -> Counts {
     Counts { good: kept.saturating_sub(counts.doubtful), ..counts }
 }
 
-/// The chunk that an action is about, if it is not good.
+/// The chunk of an action, if it is not good.
 fn bad(action: &Action) -> Option<Bad> {
     let (nchunk, state) = match action.what {
         Repair::Filled { nchunk, .. } => (nchunk, "lost"),

@@ -1,4 +1,4 @@
-//! The data before the damage of something that does not open, as gzip gives them.
+//! The data before the damage of an object that does not open, as gzip prints them.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,30 +16,30 @@ use crate::error::{Error, Result};
 use crate::formats::{chunk, frame};
 use crate::size::{as_len, nbytes};
 
-/// Bytes that tell the format of an object.
+/// Bytes that the recognition of an object needs.
 const HEAD_NBYTES: u64 = 87;
 
 /// Takes pieces of data.
 type Sink<'a, E> = &'a mut dyn FnMut(&[u8]) -> Result<(), E>;
 
-/// Where an object starts that does not open.
+/// The position of an object that does not open.
 pub struct Damaged<'a> {
-    /// Its bytes, with others before and after them perhaps.
+    /// The bytes of the object, perhaps among others.
     pub store: Arc<dyn ReadAt>,
-    /// Where in the store it starts (bytes).
+    /// The start of the object in the store (bytes).
     pub at: u64,
-    /// The directory, if it is a sparse frame.
+    /// The directory of a sparse frame.
     pub folder: Option<&'a Path>,
 }
 
 impl Damaged<'_> {
-    /// Bytes from its start on.
+    /// Bytes from the start of the object on.
     #[must_use]
     pub fn left(&self) -> u64 {
         self.store.len().map_or(0, |len| len.saturating_sub(self.at))
     }
 
-    /// Its first bytes, as many as there are up to those that tell its format.
+    /// The first bytes of the object, as many as recognition needs.
     fn head(&self) -> Vec<u8> {
         let mut head = vec![0; as_len(self.left().min(HEAD_NBYTES))];
         match self.store.read_exact_at(self.at, &mut head) {
@@ -48,8 +48,8 @@ impl Damaged<'_> {
         }
     }
 
-    /// The data of a bare chunk up to its first block that cannot be read. Chunk and data take at
-    /// most a quarter of the memory each.
+    /// The data of a bare chunk up to its first unreadable block. Chunk and data take at most a
+    /// quarter of the memory each.
     fn chunk(&self, options: &Options) -> Option<Vec<u8>> {
         chunk::header_of(&self.head())?;
         let is_small = self.left() <= options.budget.max_memory / 4;
@@ -62,14 +62,14 @@ impl Damaged<'_> {
     }
 }
 
-/// Hands the data before the damage of an object to `sink`. `admit` is asked before bytes of data
-/// are decoded from bytes that are stored; at most `max_nbytes` bytes of data are looked at.
+/// Hands the data before the damage of an object to `sink`. `admit` is called before data are
+/// decoded; at most `max_nbytes` bytes of data are read.
 ///
-/// The error of a chunk that is cut off, if it is one, comes back.
+/// If the object is a cut chunk, its error is returned.
 ///
 /// # Errors
 ///
-/// Errors of `admit` and `sink`; writing the data of a Bloscpack file to memory.
+/// Errors of `admit` and `sink`; errors of writing the data of a Bloscpack file to memory.
 pub fn before_damage<E: From<Error> + From<b2frame::Error>>(
     damaged: &Damaged<'_>,
     options: &Options,
@@ -127,12 +127,12 @@ fn of_blp<E: From<Error>>(
     Ok(())
 }
 
-/// Hands the data before the damage of a value of a store to `sink`: of the one that is named, or
-/// of the only one that is there.
+/// Hands the data before the damage of a value in a store to `sink`: of the named value, or of the
+/// only one.
 ///
 /// # Errors
 ///
-/// A value that only says how to get data; the error of `sink`.
+/// A recipe for data; the error of `sink`.
 pub fn value_before_damage<E: From<Error> + From<b2frame::Error>>(
     path: &Path,
     key: Option<&str>,
@@ -159,8 +159,7 @@ pub fn value_before_damage<E: From<Error> + From<b2frame::Error>>(
     good_chunks(&schunk, &value.chunks, &options.budget, sink)
 }
 
-/// Hands over the content of the chunks before the first one that is not good; of an array the rows
-/// that are whole.
+/// Hands over the content of the chunks before the first bad one; for an array, its whole rows.
 fn good_chunks<E: From<Error> + From<b2frame::Error>>(
     schunk: &Arc<SChunk>,
     states: &[ChunkState],

@@ -1,12 +1,12 @@
-//! Bloscpack files: the chunks that are sound, at their positions in a new file where these are
-//! known.
+//! Rescue of Bloscpack files: the sound chunks go into a new file, at their old positions if these
+//! are known.
 
 use std::fs::File;
 
 use super::{Bad, Caller, Counts, Job, Output, Report};
 use crate::error::{Doing, Error, Result};
 
-/// Bytes of fill, unless the caller allows more: their number comes from a damaged header.
+/// Most bytes of fill by default, since their number comes from a damaged header.
 const MAX_FILLED_NBYTES: u64 = 16 << 30;
 
 /// Rescues the sound chunks.

@@ -1,5 +1,4 @@
-//! Bare chunks, one or several that follow each other: every block that can be read stays at its
-//! position.
+//! Rescue of bare chunks, one or several in a row: every readable block keeps its position.
 
 use core::ops::Range;
 use std::fs::File;
@@ -15,7 +14,7 @@ use super::{Bad, Caller, Counts, Job, Options, Output, Report, file, not_good};
 use crate::error::{Doing, Error, Result};
 use crate::size::{as_len, check_memory};
 
-/// Rescues all chunks that follow each other, or the only one.
+/// Rescues all chunks of a file, or the one at the wanted position.
 pub(super) fn run<C: Caller>(job: Job<'_>, caller: &mut C) -> Result<Report, C::Error> {
     let store = job.unread.file(job.path)?;
     let members = members(&*store, job.at)?;
@@ -65,7 +64,7 @@ pub(super) fn readable(path: &Path, at: u64, options: &Options) -> Result<Counts
     Ok(counts)
 }
 
-/// Where the chunks are (bytes).
+/// The ranges of the chunks (bytes).
 fn members(store: &dyn ReadAt, at: Option<u64>) -> Result<Vec<Range<u64>>> {
     let members = match at {
         None => chunk_members(store),
@@ -78,14 +77,14 @@ fn members(store: &dyn ReadAt, at: Option<u64>) -> Result<Vec<Range<u64>>> {
     members.map_err(Error::io(Doing::Read))
 }
 
-/// The blocks that can be read of the chunk there; `None` if no block can.
+/// The readable blocks of a chunk; `None` if there are none.
 fn salvage(
     options: &Options,
     store: &dyn ReadAt,
     member: &Range<u64>,
 ) -> Result<Option<ChunkSalvage>> {
     let len = member.end.saturating_sub(member.start);
-    // The bytes, a copy with sound block starts, and as much for the data.
+    // The bytes, a copy with repaired block starts, and as much for the data.
     check_memory(len.saturating_mul(4), options.budget.max_memory)?;
     let mut bytes = vec![0; as_len(len)];
     store.read_exact_at(member.start, &mut bytes).map_err(Error::io(Doing::Read))?;
@@ -107,7 +106,7 @@ fn bad_chunk(at: u64) -> impl Fn(blosc_chunk::Error) -> Error {
     move |source| Error::Chunk { at, source }
 }
 
-/// The state of a chunk, of which some blocks may be saved and others lost.
+/// The state of a chunk, of which only some blocks may be readable.
 fn state_of(saved: &ChunkSalvage) -> ChunkState {
     let nblocks = saved.blocks.len() as u64;
     match saved.count(ChunkState::Lost) {

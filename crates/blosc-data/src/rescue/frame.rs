@@ -1,4 +1,4 @@
-//! Frames, contiguous or sparse: every chunk that can be read stays at its position.
+//! Rescue of frames, contiguous or sparse: every readable chunk keeps its position.
 
 use core::ops::Range;
 use std::fs::{self, File};
@@ -19,7 +19,7 @@ use crate::Tail;
 use crate::error::{Doing, Error, Result};
 use crate::formats::frame;
 
-/// Rescues all frames that follow each other, or the only one.
+/// Rescues all frames of a file, or the one at the wanted position.
 pub(super) fn run<C: Caller>(job: Job<'_>, caller: &mut C) -> Result<Report, C::Error> {
     let Job { path, at, options, unread } = job;
     let members = match at {
@@ -36,7 +36,7 @@ pub(super) fn run<C: Caller>(job: Job<'_>, caller: &mut C) -> Result<Report, C::
     Ok(report(options, &saved))
 }
 
-/// Rescues frames that follow each other as a file of frames that follow each other.
+/// Rescues the frames of a sequence to a new sequence.
 fn several<C: Caller>(
     job: Job<'_>,
     members: &[Range<u64>],
@@ -81,7 +81,7 @@ fn several<C: Caller>(
     Ok(Report { chunks: Some(counts), ..all })
 }
 
-/// The readable part of one of several frames; `None` if a member is no frame.
+/// The readable part of one frame of a sequence; `None` if the part is not a frame.
 fn salvage_member(
     options: &Options,
     store: &Arc<dyn ReadAt>,
@@ -120,7 +120,7 @@ pub(super) fn salvage(
         false => Salvage::from_store(unread.file(path)?, &open, &rescue),
     };
     match saved {
-        // Of a file of another kind that is told, where nothing of a frame was found.
+        // Without any part of a frame, the error names the real format of the file.
         Err(b2frame::Error::NotAFrame { .. }) if path.is_file() => {
             Err(b2frame::Error::NotAFrame { found: probe(&head(path, at)?) }.into())
         }

@@ -1,4 +1,4 @@
-//! Arrays of NumPy and archives of them that were cut: the rows and the arrays that are there.
+//! Rescue of cut NumPy arrays and archives of them: the rows and arrays that are left.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -30,7 +30,7 @@ pub(super) fn run<C: Caller>(job: Job<'_>, caller: &mut C) -> Result<Report, C::
     Ok(Report { complete, nbytes, actions, ..Report::default() })
 }
 
-/// Rescues an archive of arrays: those that are whole, and the rows of others that are there.
+/// Rescues an archive: its whole arrays, and the remaining rows of others.
 pub(super) fn run_archive<C: Caller>(job: Job<'_>, caller: &mut C) -> Result<Report, C::Error> {
     let store = job.unread.file(job.path)?;
     let mut all = Report { complete: true, ..Report::default() };
@@ -102,7 +102,7 @@ fn write<C: Caller>(
     }
 }
 
-/// The bytes of a member that are there, if zip has not compressed them.
+/// The remaining bytes of a member that zip has not compressed.
 fn stored_part(store: &Arc<dyn ReadAt>, member: &ArchiveMember) -> Option<Arc<dyn ReadAt>> {
     let left = store.len().ok()?.checked_sub(member.position)?;
     let nbytes = left.min(member.stored_nbytes);
@@ -134,18 +134,18 @@ impl ReadAt for Headed {
     }
 }
 
-/// The whole rows of an array that are in the file; the slowest dimension counts them.
+/// The whole rows of a cut array; rows are positions of the slowest dimension.
 struct Rows {
     store: Arc<dyn ReadAt>,
     header: NpyHeader,
     nrows: u64,
-    /// Rows by the header.
+    /// The number of rows in the header.
     total: u64,
     nbytes: u64,
 }
 
 impl Rows {
-    /// The rows of a file; `None` if there is none, or no array.
+    /// The rows of a file; `None` if it has none, or is not an array.
     fn find(store: Arc<dyn ReadAt>) -> Result<Option<Self>> {
         let len = store.len().map_err(Error::io(Doing::Read))?;
         let mut head = vec![0; as_len(len).min(MAX_HEADER)];
@@ -174,12 +174,12 @@ impl Rows {
         self.nrows == self.total
     }
 
-    /// The loss, in words.
+    /// The words for the loss.
     fn text(&self) -> String {
         format!("cut: {} of {} rows are there", self.nrows, self.total)
     }
 
-    /// A `.npy` file of them.
+    /// A `.npy` file with the rows.
     fn file(&self) -> Result<Arc<dyn ReadAt>> {
         let header = self.header.to_bytes().ok_or(Error::NothingRescued)?;
         let rows = Windowed::new(Arc::clone(&self.store), self.header.len as u64, self.nbytes);

@@ -1,4 +1,4 @@
-//! Stores: every value that is whole, and of the others what can be saved of a frame.
+//! Rescue of stores: whole values, and the readable parts of other frames.
 
 use std::fs;
 
@@ -8,8 +8,8 @@ use b2store::{OpenOptions, Store, StoreForm, WriteOptions};
 use super::{Bad, Caller, Counts, Job, Output, Report, has_suffix, not_good, stored_nbytes};
 use crate::error::{Error, Result};
 
-/// Rescues a store: a directory as a directory unless the output is called `.b2z`. `None` for an
-/// embed store whose values are not known any more.
+/// Rescues a store. A directory stays one unless the output is named `.b2z`. `None` for an embed
+/// store that lists no values any more.
 pub(super) fn run<C: Caller>(job: Job<'_>, caller: &mut C) -> Result<Option<Report>, C::Error> {
     let Job { path, options, .. } = job;
     let frame = b2frame::OpenOptions::default().dparams(options.dparams_in(2));
@@ -22,7 +22,7 @@ pub(super) fn run<C: Caller>(job: Job<'_>, caller: &mut C) -> Result<Option<Repo
     };
     let mut saved = match saved {
         Err(b2store::Error::NotAStore { .. }) if is_frame => return Ok(None),
-        // A rescue is what other commands name where these are told.
+        // The hints of these errors name the rescue itself.
         Err(b2store::Error::NotAStore { .. } | b2store::Error::Zip(_)) => {
             return Err(Error::NothingRescued.into());
         }
@@ -44,7 +44,7 @@ pub(super) fn run<C: Caller>(job: Job<'_>, caller: &mut C) -> Result<Option<Repo
     Ok(Some(report(&saved, nbytes)))
 }
 
-/// Bytes of data in a store: of a table those of its rows.
+/// Bytes of data in a store; of a table, its rows.
 fn data_nbytes(store: &Store) -> Result<u64> {
     let tables = store.tables().map(|key| store.table(key));
     let tables = tables.collect::<Result<Vec<_>, _>>()?;
@@ -67,13 +67,13 @@ fn report(saved: &Salvage, nbytes: u64) -> Report {
         filled += value.nbytes.saturating_mul(found.lost) / nchunks;
         actions.extend(actions_of(value));
     }
-    // Flags and room for more rows are filled as well, and are no data.
+    // Filled flags, and room for more rows, are not data.
     let filled = filled.min(nbytes);
     let (complete, chunks) = (saved.is_complete(), Some(counts));
     Report { complete, nbytes, filled, actions, chunks, bad, ..Report::default() }
 }
 
-/// The actions that a changed value needs.
+/// The actions that changed a value.
 fn actions_of(value: &SavedValue) -> Vec<String> {
     let key = &value.key;
     if value.is_lost {

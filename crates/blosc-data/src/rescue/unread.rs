@@ -1,4 +1,4 @@
-//! Reads that the system refuses: a rescue goes on without the bytes, and tells of them.
+//! Reads that the system refuses: a rescue goes on without these bytes, and reports the files.
 
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
@@ -10,23 +10,23 @@ use blosc_io::{FileStore, ReadAt};
 
 use crate::error::{Error, Result};
 
-/// The names of files that could not be read, with the first error of each.
+/// The files that could not be read, each with its first error.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Unread(Arc<Mutex<BTreeMap<String, String>>>);
 
 impl Unread {
-    /// A file whose refused reads are noted.
+    /// Opens a file; reads that the system refuses are noted.
     ///
     /// # Errors
     ///
-    /// Where it cannot be opened.
+    /// When it cannot be opened.
     pub(super) fn file(&self, path: &Path) -> Result<Arc<dyn ReadAt>> {
         let file = FileStore::open(path).map_err(Error::open(path))?;
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
         Ok(Arc::new(WatchedFile { file: Box::new(file), name, unread: self.clone() }))
     }
 
-    /// The files of a folder, of which those that cannot be read are noted.
+    /// The files of a folder; reads that the system refuses are noted.
     pub(super) fn tree(&self, path: &Path) -> Arc<dyn Tree> {
         Arc::new(WatchedTree { tree: DirTree::new(path), unread: self.clone() })
     }
@@ -42,14 +42,14 @@ impl Unread {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).contains_key(name)
     }
 
-    /// Notes a refusal. The rescue takes what is not read for what is not there.
+    /// Notes a refusal. The rescue then treats the bytes as missing.
     fn watch<T>(&self, name: &str, instead: ErrorKind, read: io::Result<T>) -> io::Result<T> {
         read.map_err(|error| {
             if !is_refusal(&error) {
                 return error;
             }
             let text = error.to_string();
-            // The number says nothing more.
+            // The number of the error adds nothing to its words.
             let words = text.split(" (os error ").next().unwrap_or_default().to_ascii_lowercase();
             let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             noted.entry(name.to_owned()).or_insert(words);
@@ -58,7 +58,7 @@ impl Unread {
     }
 }
 
-/// Whether the system refuses what is there. A file that is missing or short is damage.
+/// Whether the system refuses to read existing bytes. A missing or short file is damage instead.
 fn is_refusal(error: &io::Error) -> bool {
     use ErrorKind::{
         Interrupted, InvalidInput, IsADirectory, NotADirectory, NotFound, UnexpectedEof,
@@ -86,7 +86,7 @@ impl Tree for WatchedTree {
 
     fn list(&self, path: &str) -> io::Result<Vec<Entry>> {
         match self.unread.watch(path, ErrorKind::NotFound, self.tree.list(path)) {
-            // The other folders are read.
+            // The other folders are still read.
             Err(_) if !path.is_empty() && self.unread.has(path) => Ok(vec![]),
             listed => listed,
         }

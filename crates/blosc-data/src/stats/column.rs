@@ -7,26 +7,26 @@ use super::{ColumnStats, Counts, Item};
 use crate::error::{Error, Result};
 use crate::json::dtype_text;
 
-/// Rows whose numbers are looked at together, and summed up before they are combined with the rest.
+/// Rows whose moments are computed together, before they are combined with the others.
 const RUN: usize = 1024;
 
-/// From here on several integers have one nearest float.
+/// Above this number, different integers share their nearest float.
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// Whether a number can be below another one, of which `a` and `b` are the nearest floats.
+/// Whether a number may be below another; `a` and `b` are their nearest floats.
 fn may_be_below(a: f64, b: f64) -> bool {
     a < b || (a == b && a.abs() >= MAX_EXACT)
 }
 
-/// One column under observation.
+/// The statistics of one column.
 #[derive(Debug)]
 pub(super) struct Observed {
     name: Option<String>,
     dtype: Dtype,
-    /// Where its values are in a row (bytes).
+    /// Offset of the values in a row (bytes).
     offset: usize,
     rowsize: usize,
-    /// How it is read; `None` if its values are no numbers.
+    /// The type of the numbers; `None` for other values.
     number: Option<NumberType>,
     min: Option<(Number, Vec<u8>)>,
     max: Option<(Number, Vec<u8>)>,
@@ -40,7 +40,7 @@ pub(super) struct Observed {
     run: Vec<f64>,
 }
 
-/// Number, mean, and sum of the squares of the distances from it.
+/// Number, mean, and sum of squared distances from the mean.
 #[derive(Clone, Copy, Debug, Default)]
 struct Moments {
     n: f64,
@@ -49,11 +49,11 @@ struct Moments {
 }
 
 impl Observed {
-    /// The fields of these names, or all; the items themselves if they have no fields.
+    /// The named fields, or all; the items themselves if they have no fields.
     ///
     /// # Errors
     ///
-    /// [`Error::NoMember`] for a name that no field has.
+    /// [`Error::NoMember`] for an unknown field.
     pub(super) fn all(dtype: &Dtype, names: &[String]) -> Result<Vec<Self>> {
         let (rowsize, fields) = (dtype.itemsize().max(1), dtype.fields());
         if fields.is_empty() && names.is_empty() {
@@ -107,7 +107,7 @@ impl Observed {
         cells.flat_map(move |cell| cell.chunks_exact(itemsize))
     }
 
-    /// The value with number `n` of those in some rows.
+    /// Value `n` of those in some rows.
     fn value<'a>(&self, rows: &'a [u8], n: usize) -> Option<&'a [u8]> {
         let itemsize = self.base().itemsize().max(1);
         let per_row = (self.dtype.itemsize() / itemsize).max(1);
@@ -116,7 +116,7 @@ impl Observed {
         row.get(start..start + itemsize)
     }
 
-    /// Hands the values of some rows to `work` as floats, a run of rows at a time, with the rows.
+    /// Hands the values of some rows to `work` as floats, in runs of rows, together with the rows.
     fn for_each_run(
         &mut self,
         rows: &[u8],
@@ -139,7 +139,7 @@ impl Observed {
         self.run = run;
     }
 
-    /// Takes some rows into account, each of them `times` times.
+    /// Adds rows, each of them `times` times.
     pub(super) fn look(&mut self, rows: &[u8], times: u64) {
         if self.number.is_none() {
             let is_zero = |value: &&[u8]| value.iter().all(|byte| *byte == 0);
@@ -165,8 +165,7 @@ impl Observed {
         });
     }
 
-    /// Keeps the least and the largest value of a run, `extent` as floats, if there was none beyond
-    /// them yet.
+    /// Updates the least and the largest value from a run with this extent (as floats).
     fn widen(&mut self, number: NumberType, rows: &[u8], run: &[f64], extent: Extent) {
         let Some((low, high)) = extent.ends() else { return };
         let min = self.min.as_ref().map(|(min, _)| min.to_f64());
@@ -185,7 +184,7 @@ impl Observed {
         }
     }
 
-    /// The first value of a run that lies before all others; `end` is the float nearest to it.
+    /// The extreme value of a run; `end` is its nearest float.
     fn end<'a>(
         &self,
         number: NumberType,
@@ -209,7 +208,7 @@ impl Observed {
         self.histogram = ends.map(|(min, max)| Histogram::new(min, max, nbins));
     }
 
-    /// Counts the values in some rows.
+    /// Counts the values of some rows in the histogram.
     pub(super) fn count(&mut self, rows: &[u8], times: u64) {
         let Some(mut histogram) = self.histogram.take() else { return };
         self.for_each_run(rows, |_, _, _, run| histogram.count(run, times));
@@ -242,7 +241,7 @@ impl Observed {
         }
     }
 
-    /// A column of a table whose rows are read column by column.
+    /// A column of a table, whose rows hold this column only.
     pub(super) fn of_table(name: &str, dtype: Dtype) -> Self {
         let size = dtype.itemsize().max(1);
         Self::new(Some(name.to_owned()), dtype, 0, size)
@@ -250,8 +249,8 @@ impl Observed {
 }
 
 impl Moments {
-    /// Adds some numbers, each `times` times: their own moments first, which are exact for few of
-    /// them.
+    /// Adds numbers, each `times` times. Their own moments come first, which are exact for a few
+    /// numbers.
     #[allow(clippy::cast_precision_loss, reason = "statistics need no more digits")]
     fn add(&mut self, run: &[f64], times: u64) {
         if run.is_empty() {
@@ -298,7 +297,7 @@ mod tests {
     fn ends_are_exact_where_floats_are_not() {
         let look = |dtype: &str, bytes: &[u8]| {
             let mut column = Observed::all(&dtype.parse().unwrap(), &[]).unwrap().remove(0);
-            // In two pieces, so that the second has to be compared with the first.
+            // Two pieces, so that the second is compared with the first.
             let (first, second) = bytes.split_at(bytes.len() / 16 * 8);
             column.look(first, 1);
             column.look(second, 1);

@@ -1,5 +1,5 @@
-//! Frames that are mostly runs of one value, which chunks say without data. One item of each run is
-//! looked at, and counts as often as it is there: a blank array of any size takes no time.
+//! Statistics of frames that are mostly runs. A run stores one value without data: one item of it
+//! is read and counts for all, so that a blank array of any size takes no time.
 
 use core::ops::Range;
 use std::sync::Arc;
@@ -13,24 +13,24 @@ use crate::boxes::{count, selection};
 use crate::error::Result;
 use crate::size::as_len;
 
-/// A frame of which less than half has to be decoded.
+/// A frame that is mostly runs: less than half of it must be decoded.
 #[derive(Debug)]
 pub struct Runs {
     schunk: Arc<SChunk>,
     array: Option<NdArray>,
-    /// Bytes of data in chunks that are no runs.
+    /// Bytes of data in other chunks.
     pub decoded: u64,
 }
 
 impl Runs {
-    /// A frame, if it is large and mostly runs of items of this size (bytes).
+    /// The frame, if it is large and mostly runs of items of this size (bytes).
     ///
     /// # Errors
     ///
-    /// Chunks that are not where the index says.
+    /// Chunks that are not at the positions in the index.
     pub fn find(schunk: &Arc<SChunk>, itemsize: usize) -> Result<Option<Self>> {
         let is_plain = schunk.typesize() == itemsize && schunk.chunksize().fixed().is_some();
-        // Small ones are read as a whole sooner.
+        // A small frame is read faster as a whole.
         if !is_plain || schunk.nbytes() < MIN_NBYTES {
             return Ok(None);
         }
@@ -46,7 +46,7 @@ impl Runs {
         Ok(Some(Self { schunk: Arc::clone(schunk), array, decoded }))
     }
 
-    /// Hands all items of the content to `sink`, in no order.
+    /// Hands all items of the content to `sink`, in any order.
     ///
     /// # Errors
     ///
@@ -65,7 +65,7 @@ impl Runs {
                     }
                 }
                 Some(kind) => {
-                    // A run that stands in the index alone has the same item each time.
+                    // A run within the index gives the same item each time.
                     let known = match known.iter().find(|(of, _)| *of == kind) {
                         Some((_, item)) => item,
                         None => {
@@ -87,7 +87,7 @@ impl Runs {
         Ok(())
     }
 
-    /// The items of a chunk that are in the array; of a frame without one, their numbers.
+    /// The items of a chunk within the array; for a frame without an array, their numbers.
     fn bounds(&self, nchunk: u64, nbytes: u64) -> Vec<Range<u64>> {
         let Some(array) = &self.array else {
             let typesize = self.schunk.typesize().max(1) as u64;
@@ -122,7 +122,7 @@ impl Runs {
     }
 }
 
-/// A box in parts along its first dimension, of at most `max_nbytes` bytes where a row has fewer.
+/// Cuts a box along its first dimension to parts of at most `max_nbytes` bytes, or of one row.
 fn parts(bounds: &[Range<u64>], typesize: usize, max_nbytes: u64) -> Vec<Vec<Range<u64>>> {
     let Some((first, inner)) = bounds.split_first() else { return vec![vec![]] };
     let row = count(inner).saturating_mul(typesize as u64).max(1);

@@ -1,20 +1,20 @@
-//! The type of a column, by its values.
+//! Guesses the type of a column from its values.
 
 use blosc_dtype::{
     Dtype, Error,
     date::{Moment, Precision},
 };
 
-/// The column that truth values become of which some are missing.
+/// The column for truth values of which some are missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MissingTruth {
-    /// Text: items of NumPy are never missing.
+    /// Text, since NumPy items cannot be missing.
     Text,
-    /// Truth values, of which the byte [`NULL_TRUTH`](crate::content::NULL_TRUTH) is none.
+    /// Truth values, with the byte [`NULL_TRUTH`](crate::content::NULL_TRUTH) for missing ones.
     Null,
 }
 
-/// The truth value that is called so: by Python, by other languages, by spreadsheets.
+/// The truth value with this name in Python, other languages, or spreadsheets.
 pub(super) fn truth(text: &str) -> Option<bool> {
     match text {
         "True" | "true" | "TRUE" => Some(true),
@@ -26,20 +26,20 @@ pub(super) fn truth(text: &str) -> Option<bool> {
 /// The properties of the values of a column.
 #[derive(Clone, Debug)]
 pub(super) struct Guess {
-    /// Can all values be...
+    /// Whether all values fit each type.
     int: bool,
     uint: bool,
     float: bool,
     truth: bool,
     dates: Dates,
-    /// Has some value nothing in it, or something?
+    /// Whether some value is empty, and whether some is not.
     empty: bool,
     filled: bool,
-    /// Are there integers that a float would round?
+    /// Whether a float would round some integer.
     large: bool,
     /// Letters of the longest value.
     letters: usize,
-    /// The line and the text that made it text, and what the values before it are.
+    /// The line and the text that made the column text, and the kind of the values before.
     broken: Option<(u64, String, &'static str)>,
 }
 
@@ -53,7 +53,7 @@ impl Default for Guess {
 }
 
 impl Guess {
-    /// Takes one more value into account, which stands in this line.
+    /// Takes one more value into account; `line` is its line.
     pub(super) fn look_at(&mut self, value: &[u8], line: u64) {
         let text = String::from_utf8_lossy(value);
         self.letters = self.letters.max(text.chars().count());
@@ -70,7 +70,7 @@ impl Guess {
         }
     }
 
-    /// The kind of the values so far, if they are not text.
+    /// The kind of the values so far; `None` for text.
     fn kind(&self) -> Option<&'static str> {
         match self {
             Self { filled: false, .. } => None,
@@ -83,14 +83,14 @@ impl Guess {
         }
     }
 
-    /// Truth values of which some are missing.
+    /// Whether the values are truth values with missing ones.
     pub(super) fn lacks_truth(&self) -> bool {
         self.filled && self.empty && self.truth
     }
 
-    /// Why it is text though its values are something else, for people.
+    /// The reason why the column is text although most values are not, for people.
     pub(super) fn broken(&self, missing: MissingTruth) -> Option<String> {
-        // These types have no item for a missing value, as floats have NaN and times NaT.
+        // These types cannot express a missing value, as floats and times can (NaN, NaT).
         if self.lacks_truth() && missing == MissingTruth::Text {
             return Some(
                 "some lines have nothing in it, and truth values cannot be missing".into(),
@@ -113,11 +113,11 @@ impl Guess {
         self.truth &= truth(text).is_some();
         self.dates.look_at(text);
         let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
-        // Numbers that begin with a zero are numbers of something, not quantities.
+        // Numbers with a leading zero are codes, not quantities.
         let is_code = digits.len() > 1
             && digits.starts_with('0')
             && digits.bytes().all(|c| c.is_ascii_digit());
-        // A number that is too large for a float is not infinite.
+        // A number too large for a float must not become infinite.
         let is_float = |text: &str| {
             let is_named = !text.bytes().any(|byte| byte.is_ascii_digit());
             text.parse::<f64>().is_ok_and(|number| number.is_finite() || is_named)
@@ -139,7 +139,7 @@ impl Guess {
             Self { uint: true, .. } if whole => "<u8".to_owned(),
             Self { float: true, large: false, filled: true, .. } => "<f8".to_owned(),
             Self { dates: Dates::All { first, last, precision, .. }, .. } => {
-                // The times between them fit as well.
+                // All times in between fit this unit as well.
                 let unit = precision.unit();
                 match (first.count(unit), last.count(unit)) {
                     (Some(_), Some(_)) => format!("<M8[{unit}]"),
@@ -156,18 +156,18 @@ impl Guess {
     }
 }
 
-/// Whether all values are dates, or all are times of a day.
+/// Whether all values are dates, or all are times.
 #[derive(Clone, Debug, Default)]
 enum Dates {
-    /// There was no value.
+    /// No value so far.
     #[default]
     Unknown,
     All {
         first: Moment,
         last: Moment,
-        /// Of the one that says most.
+        /// The highest precision among them.
         precision: Precision,
-        /// Whether they say how far they are from Greenwich.
+        /// Whether they have a time zone.
         is_zoned: bool,
     },
     No,
@@ -180,7 +180,7 @@ impl Dates {
         }
         let moment = match self {
             Self::No => None,
-            // A year alone is a number, and with a month it may be anything.
+            // A year alone is a number, and a year with a month may be anything.
             _ => Moment::parse_zoned(text).filter(|it| it.0.precision >= Precision::Day),
         };
         *self = match (&self, moment) {
@@ -204,7 +204,7 @@ impl Dates {
 /// Letters of a value in a message.
 const MAX_LETTERS: usize = 40;
 
-/// Whether a value stands for none: nothing, or what R and pandas, or databases write for it.
+/// Whether a value means missing: empty, or a spelling of R, pandas or databases.
 pub(super) fn is_missing(text: &str) -> bool {
     matches!(text, "" | "NA" | "null" | "NULL")
 }

@@ -1,12 +1,12 @@
-//! Text to the bytes of an item.
+//! Converts text to the bytes of an item.
 
 use blosc_dtype::{ByteOrder, Dtype, Kind, Scalar, date::Moment};
 use half::f16;
 
 use super::guess;
 
-/// The words for a type in messages such as "is no time such as …", for people who may not know
-/// those of NumPy.
+/// The words for a type in messages such as "is no time such as …", for people who do not know
+/// NumPy's names.
 pub(super) fn type_name(dtype: &Dtype) -> String {
     let (size, letters) = (dtype.itemsize(), dtype.itemsize() / 4);
     match (dtype.kind(), dtype.scalar().and_then(Scalar::unit)) {
@@ -44,7 +44,7 @@ pub(super) fn is_missing(text: &[u8]) -> bool {
     core::str::from_utf8(text).is_ok_and(guess::is_missing)
 }
 
-/// Can values of this type be read from text?
+/// Whether text can be read as values of this type.
 pub(super) fn is_readable(dtype: &Dtype) -> bool {
     let Some(scalar) = dtype.scalar() else { return false };
     match scalar.kind() {
@@ -58,8 +58,8 @@ pub(super) fn is_readable(dtype: &Dtype) -> bool {
     }
 }
 
-/// Writes the value of `text` to `dest`, which has the size of an item; `None` if it is none of
-/// this type. Nothing stands for NaN, for no date, and for empty text.
+/// Writes the value of `text` to `dest`, which has the size of an item; `None` if the text does not
+/// fit the type. Empty text stands for NaN, for NaT, and for empty text.
 pub(super) fn encode(text: &[u8], dtype: &Dtype, dest: &mut [u8]) -> Option<()> {
     let scalar = dtype.scalar()?;
     dest.fill(0);
@@ -83,7 +83,7 @@ pub(super) fn encode(text: &[u8], dtype: &Dtype, dest: &mut [u8]) -> Option<()> 
             let value: i64 = text.trim().parse().ok()?;
             let bytes = value.to_le_bytes();
             dest.copy_from_slice(bytes.get(..len)?);
-            // Only the sign may have been cut off.
+            // Only sign bits may be cut off.
             let sign = if dest.last()? & 0x80 != 0 { 0xff } else { 0 };
             bytes.get(len..)?.iter().all(|byte| *byte == sign).then_some(())?;
             (value < 0).eq(&(sign == 0xff)).then_some(())?;
@@ -96,7 +96,7 @@ pub(super) fn encode(text: &[u8], dtype: &Dtype, dest: &mut [u8]) -> Option<()> 
         (Kind::Float, 8) => dest.copy_from_slice(&number::<f64>(text, f64::NAN)?.to_le_bytes()),
         (Kind::Float, 4) => dest.copy_from_slice(&number::<f32>(text, f32::NAN)?.to_le_bytes()),
         (Kind::Float, 2) => {
-            // Rounded once: by way of a float of 4 bytes it would be rounded twice.
+            // Rounded once; a detour through 32 bits would round twice.
             let value = f16::from_f64(number(text, f64::NAN)?);
             dest.copy_from_slice(&value.to_le_bytes());
         }
@@ -119,10 +119,10 @@ pub(super) fn encode(text: &[u8], dtype: &Dtype, dest: &mut [u8]) -> Option<()> 
     Some(())
 }
 
-/// The number that means that there is no date.
+/// The number that stands for NaT.
 const NOT_A_TIME: i64 = i64::MIN;
 
-/// A date, or the number of units without one.
+/// A date, or a number of units for types without a unit.
 fn date(text: &str, unit: Option<&str>) -> Option<i64> {
     if text == "NaT" || guess::is_missing(text) {
         return Some(NOT_A_TIME);
@@ -133,7 +133,7 @@ fn date(text: &str, unit: Option<&str>) -> Option<i64> {
     }
 }
 
-/// `3`, or `3 ns` where that is the unit.
+/// A duration: `3`, or `3 ns` with the unit of the type.
 fn span(text: &str, unit: Option<&str>) -> Option<i64> {
     if text == "NaT" || guess::is_missing(text) {
         return Some(NOT_A_TIME);
@@ -149,7 +149,7 @@ fn number<T: core::str::FromStr>(text: &str, nothing: T) -> Option<T> {
     if guess::is_missing(text) { Some(nothing) } else { text.trim().parse().ok() }
 }
 
-/// `1.5-2.25j`, also in brackets, as its two parts; nothing is NaN.
+/// The two parts of `1.5-2.25j`, also in brackets; empty text is NaN.
 fn parts(text: &str) -> Option<(&str, &str)> {
     let text = text.trim();
     if text.is_empty() {
@@ -160,7 +160,7 @@ fn parts(text: &str) -> Option<(&str, &str)> {
     if sum.is_empty() {
         return None;
     }
-    // The sign of an exponent, and that of the first part, separate nothing.
+    // Leading signs, of the number or of an exponent, do not separate the parts.
     let is_sign = |(at, sign): &(usize, char)| {
         let before = sum[..*at].chars().next_back();
         matches!(sign, '+' | '-') && !matches!(before, None | Some('e' | 'E'))
@@ -171,7 +171,7 @@ fn parts(text: &str) -> Option<(&str, &str)> {
     }
 }
 
-/// Bytes without a meaning, two hexadecimal digits each.
+/// Parses opaque bytes, as two hexadecimal digits each.
 fn digits(text: &str, dest: &mut [u8]) -> Option<()> {
     let pairs = text.as_bytes().chunks(2);
     (text.len() == 2 * dest.len()).then_some(())?;
@@ -192,7 +192,7 @@ fn letters(text: &str, dest: &mut [u8]) -> Option<()> {
     Some(())
 }
 
-/// From the least significant byte first to the order of the type.
+/// Turns little-endian bytes into the byte order of the type.
 fn turn(scalar: &Scalar, dest: &mut [u8]) {
     if scalar.order() == ByteOrder::Big {
         let width = if scalar.kind() == Kind::Unicode { 4 } else { dest.len().max(1) };

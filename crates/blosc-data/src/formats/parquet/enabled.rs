@@ -20,8 +20,8 @@ use crate::params::OpenOptions;
 use crate::size::as_len;
 use crate::spool::Station;
 
-/// The table in the file at `path`, kept for a while as one of bcolz, or with `is_for_store` as one
-/// of a store: lists, nulls and words stay there.
+/// The table in the file at `path`, as a temporary table of bcolz; with `is_for_store` of a store,
+/// which keeps lists, nulls and words.
 ///
 /// # Errors
 ///
@@ -46,7 +46,7 @@ pub fn open(
     Ok(Object::Bcolz(Box::new(set.kept_in(station).called(FORMAT))))
 }
 
-/// The table in a file, kept for a while as one of a store.
+/// The table in a file, as a temporary table of a store.
 ///
 /// # Errors
 ///
@@ -87,7 +87,7 @@ fn read_to_store(file: &File, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Writes all rows of a table of bcolz to a new file, objects too where they are all of one kind.
+/// Writes all rows of a table of bcolz to a new file. Objects need a single kind.
 ///
 /// # Errors
 ///
@@ -104,8 +104,8 @@ pub fn write(table: &CTable, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Writes all rows of a table of a store to a new file; its columns that have no counterpart, which
-/// are left out.
+/// Writes all rows of a table of a store to a new file. Returns the columns without a counterpart,
+/// which are left out.
 ///
 /// # Errors
 ///

@@ -1,14 +1,14 @@
-//! `cargo xtask capi`: programs that use libblosc, with C-Blosc and with ours in its place.
+//! `cargo xtask capi`: programs that use libblosc, run with C-Blosc and with this workspace's
+//! library.
 //!
-//! Each suite is one that its client brings along. It runs once with C-Blosc as control and
-//! once with ours, and the same tests must pass; before that, the loader is asked which library the
-//! client's calls go to, since a green run proves nothing otherwise.
+//! Each suite is part of its client. It runs once with C-Blosc as control and once with our
+//! library, and the same tests must pass. Before that, the loader's log must show that the client
+//! calls the library: a green run proves nothing otherwise.
 //!
-//! What it needs it makes under `target/capi-clients`: an environment of Python for clients from
-//! PyPI, packages of Debian, and a folder for each library with the name that programs look for.
+//! The task makes its tools under `target/capi-clients`: a Python environment with clients from
+//! PyPI, Debian packages, and a folder for each library under the name that programs look for.
 //! `cargo xtask capi bench` measures, `random` sends the same random calls to both libraries, and
-//! `chunks` compares libblosc2 with C-Blosc2 as far as it is done. `change` is a selection of all
-//! this that takes some minutes.
+//! `chunks` compares libblosc2 with C-Blosc2. `change` is a selection that takes a few minutes.
 
 mod chunks;
 mod clients;
@@ -55,8 +55,8 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     }
 }
 
-/// As much of libblosc as a change has to pass. C-Blosc comes from Debian: where there are no
-/// packages nothing is compared with it, and that is said.
+/// The checks of libblosc for each change. C-Blosc comes from Debian; without Debian packages the
+/// task reports that it compares nothing.
 fn check_some(seed: u64) -> Result<()> {
     let clients = match Clients::make() {
         Ok(clients) => clients,
@@ -73,7 +73,8 @@ fn check_some(seed: u64) -> Result<()> {
     random(&clients, &libraries, seed, 200, None)
 }
 
-/// All suites, or those whose names contain a word; without `--all` those that take seconds.
+/// Runs all suites, or those whose names contain a word; without `--all` only those that take
+/// seconds.
 fn check(clients: &Clients, libraries: &Libraries, only: Option<&str>, is_all: bool) -> Result<()> {
     let is_chosen = |name: &str| only.is_none_or(|only| name.contains(only));
     let mut nrun = 0;
@@ -107,7 +108,7 @@ fn check(clients: &Clients, libraries: &Libraries, only: Option<&str>, is_all: b
     if nrun == 0 { fail("no suite has such a name") } else { Ok(()) }
 }
 
-/// Forks, threads and closing, with ours alone: C-Blosc need not pass.
+/// Forks, threads and closing, with our library only: C-Blosc need not pass.
 fn threads(clients: &Clients, libraries: &Libraries, times: u32) -> Result<()> {
     let mut command = venv::script(&clients.python, "capi_threads.py");
     let said = workspace::output(command.arg(&libraries.ours.file).arg(times.to_string()))?;
@@ -115,7 +116,7 @@ fn threads(clients: &Clients, libraries: &Libraries, times: u32) -> Result<()> {
     Ok(())
 }
 
-/// The same random calls to both libraries.
+/// Sends the same random calls to both libraries.
 fn random(
     clients: &Clients,
     libraries: &Libraries,
@@ -133,7 +134,7 @@ fn random(
     workspace::run(&mut command)
 }
 
-/// Both libraries below numcodecs, in turns.
+/// Measures numcodecs with each library, in turns.
 fn bench(clients: &Clients, libraries: &Libraries, only: Option<&str>) -> Result<()> {
     let mut command = venv::script(&clients.python, "capi_bench.py");
     command.arg(&libraries.original.file).arg(&libraries.ours.file);

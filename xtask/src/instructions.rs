@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_noted_is_read() {
+    fn written_numbers_are_read_back() {
         let noted = Noted::parse(&text("rustc 1", &[("a-case", 12), ("another", 7)]));
         assert_eq!(noted.compiler, "rustc 1");
         assert_eq!(noted.counts.get("a-case"), Some(&12));
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn only_more_is_too_much() {
+    fn only_more_instructions_are_an_error() {
         let noted = Noted::parse(&text("rustc 1", &[("a", 1000)]));
         assert!(compare(&[("a", 1030)], &noted).is_ok());
         assert!(compare(&[("a", 500)], &noted).is_ok());

@@ -18,21 +18,21 @@ use crate::{
     workspace,
 };
 
-/// Browsers: no files, no clock, no threads.
+/// The target for browsers: no files, no clock, no threads.
 const BROWSER: &str = "wasm32-unknown-unknown";
-/// Node.
+/// The target for Node.
 const WASI: &str = "wasm32-wasip1";
-/// All browsers have it since 2023.
+/// All browsers have had it since 2023.
 const SIMD: &str = "-C target-feature=+simd128";
-/// A page has 1 GiB at most: a hostile file costs no more.
+/// The limit of a page is 1 GiB: a hostile file costs no more.
 const MAX_MEMORY: &str = "-C link-arg=--max-memory=1073741824";
-/// The modules: the crate, what Cargo calls it, what the page calls it, and the bytes that it may
-/// have when Zstandard has compressed it.
+/// The modules: crate, Cargo's name, the page's name, and the largest size after Zstandard
+/// compression (bytes).
 const MODULES: [(&str, &str, &str, u64); 2] = [
     ("b2-web", "b2_web.wasm", "b2.wasm", 700_000),
     ("b2-web-codec", "b2_web_codec.wasm", "codec.wasm", 110_000),
 ];
-/// Where Debian has Chromium, and where machines of CI have Chrome.
+/// The paths of Chromium in Debian, and of Chrome on CI machines.
 const BROWSERS: [&str; 2] = ["/usr/bin/chromium", "/usr/bin/google-chrome"];
 
 pub(crate) fn run(mut args: Args) -> Result<()> {
@@ -69,7 +69,7 @@ fn check() -> Result<()> {
     workspace::run(readers.arg("builds_that_only_read"))?;
     let mut tests = cargo("test", WASI, SIMD);
     tests.args(["--package", "blosc-filters", "--lib"]);
-    // Cargo starts it in the folder of the package.
+    // Cargo starts the program in the folder of the package.
     let runner = workspace::root().join("web/test/wasi.mjs");
     let runner = format!("node --no-warnings {}", runner.display());
     tests.env("CARGO_TARGET_WASM32_WASIP1_RUNNER", runner);
@@ -78,11 +78,11 @@ fn check() -> Result<()> {
 
 fn build() -> Result<()> {
     install(BROWSER)?;
-    // The second file is written by an installation.
+    // An installation writes the second file.
     let [wanted, installed] = ["package-lock.json", "node_modules/.package-lock.json"]
         .map(|name| fs::metadata(folder().join(name)).and_then(|it| it.modified()).ok());
     if installed < wanted {
-        // Packages may bring scripts that run when they are installed.
+        // Scripts of packages must not run at their installation.
         workspace::run(web("npm").args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]))?;
     }
     workspace::run(web("npx").args(["tsc", "--noEmit"]))?;
@@ -104,7 +104,7 @@ fn build() -> Result<()> {
     workspace::run(web("node").args(["single.mjs", "dist", "dist/b2.html"]))
 }
 
-/// Tells the size of the module, and refuses one that has grown.
+/// Prints the size of the module, and refuses one over its limit.
 fn check_size(module: &Path, max_nbytes: u64) -> Result<()> {
     let packed = module.with_extension("wasm.zst");
     let mut zstd = Command::new("zstd");
@@ -144,7 +144,7 @@ fn test(images: Option<&Path>) -> Result<()> {
     match BROWSERS.into_iter().find(|browser| Path::new(browser).exists()) {
         Some(browser) => {
             let mut program = workspace::cargo();
-            // With the features that tests need, as before: few crates are built once more.
+            // The same features as in the tests, so that few crates are built twice.
             program.args(["build", "--quiet", "--workspace", "--bins", "--tests"]);
             program.args(["--features", "b2-cli/web"]);
             workspace::run(&mut program)?;
@@ -159,7 +159,7 @@ fn test(images: Option<&Path>) -> Result<()> {
         tests.env("B2_IMAGES", std::path::absolute(images)?);
     }
     workspace::run(tests.env("B2_ANSWERS", answers))?;
-    // It has the files that would be published.
+    // The package consists of the files that would be published.
     let mut pack = web("npm");
     pack.args(["pack", "--silent", "--pack-destination"]).arg(workspace::target());
     workspace::run(pack.arg("./packages/reader"))
@@ -169,14 +169,14 @@ fn folder() -> PathBuf {
     workspace::root().join("web")
 }
 
-/// A program in the folder of the page.
+/// A command in the folder of the page.
 fn web(program: &str) -> Command {
     let mut command = Command::new(program);
     command.current_dir(folder());
     command
 }
 
-/// Says what a machine without a network for it cannot install, and that nothing is run therefore.
+/// Reports targets that cannot be installed without a network; the caller then runs nothing.
 fn lacks(targets: &[&str], programs: &[&str]) -> bool {
     let is_missing = |program: &&&str| Command::new(program).arg("--version").output().is_err();
     let target = targets.iter().find_map(|target| install(target).err());

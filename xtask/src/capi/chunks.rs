@@ -1,6 +1,6 @@
-//! libblosc2, as far as it is done: names, layouts of structs, memory, HDF5's filter, random calls.
+//! libblosc2, as far as it exists: names, layouts of structs, memory, HDF5's filter, random calls.
 //!
-//! C-Blosc2 comes from the wheel of python-blosc2, which has its header and library.
+//! C-Blosc2 is the library and header in the wheel of python-blosc2.
 
 use std::{
     collections::BTreeSet,
@@ -21,7 +21,7 @@ use crate::{
 
 /// The name by which programs know the library.
 pub(crate) const SONAME: &str = "libblosc2.so.9";
-/// The same of C-Blosc2 2.23, whose structs are others.
+/// The name of C-Blosc2 2.23, whose structs differ.
 pub(crate) const OLDER: &str = "libblosc2.so.7";
 
 /// Options of a run.
@@ -29,22 +29,22 @@ pub(super) struct Options {
     pub(super) seed: u64,
     /// Sequences of random calls.
     pub(super) cases: u32,
-    /// One of them alone.
+    /// The only sequence to run.
     pub(super) case: Option<u32>,
     /// Whether the table of functions is written instead of compared.
     pub(super) is_updated: bool,
-    /// Without the library of the older structs, and so without PyTables.
+    /// Leaves out the library with the older structs, and so PyTables.
     pub(super) is_short: bool,
 }
 
-/// Runs all of it.
+/// Runs all checks.
 pub(super) fn check(options: &Options) -> Result<()> {
     let requirements = workspace::root().join("xtask/capi/blosc2.txt");
     let python = venv::made("capi-clients/blosc2", &requirements)?;
     let wheel = wheel(&python)?;
     let theirs = wheel.join("lib").join(SONAME);
     if options.case.is_none() {
-        // The build of the newer release is the last, so that it stays.
+        // The newer release is built last, so that its build stays.
         let tables = match options.is_short {
             true => None,
             false => Some(Tables::make(&build(OLDER)?)?),
@@ -63,7 +63,7 @@ pub(super) fn check(options: &Options) -> Result<()> {
     compare(&python, [&theirs, &build(SONAME)?], options)
 }
 
-/// Random calls to both libraries.
+/// Sends random calls to both libraries.
 fn compare(python: &Path, [theirs, ours]: [&Path; 2], options: &Options) -> Result<()> {
     let Options { seed, cases, case, .. } = options;
     for (what, script) in
@@ -80,7 +80,7 @@ fn compare(python: &Path, [theirs, ours]: [&Path; 2], options: &Options) -> Resu
     Ok(())
 }
 
-/// The folder of the package, found by its interpreter.
+/// The folder of the package, as its interpreter reports it.
 fn wheel(python: &Path) -> Result<PathBuf> {
     let find =
         "import importlib.util as u; print(u.find_spec('blosc2').submodule_search_locations[0])";
@@ -88,7 +88,8 @@ fn wheel(python: &Path) -> Result<PathBuf> {
     Ok(PathBuf::from(String::from_utf8_lossy(&found).trim()))
 }
 
-/// The optimised library with the structs of a release, under the name that programs look for.
+/// Builds the optimised library with the structs of a release, under the name that programs look
+/// for.
 pub(crate) fn build(soname: &str) -> Result<PathBuf> {
     let mut cargo = workspace::cargo();
     cargo.args(["build", "--quiet", "--profile", "capi", "--package", "libblosc2"]);
@@ -99,13 +100,13 @@ pub(crate) fn build(soname: &str) -> Result<PathBuf> {
     let folder = workspace::target().join("capi-clients/ours-2");
     fs::create_dir_all(&folder).at(folder.display())?;
     let (built, file) = (workspace::target().join("capi/libblosc2.so"), folder.join(soname));
-    // A program that has the old one loaded keeps it.
+    // A running program keeps the old file.
     let _absent = fs::remove_file(&file);
     fs::copy(&built, &file).at(built.display())?;
     Ok(file)
 }
 
-/// Ours exports the functions of C-Blosc2, and nothing else.
+/// Checks that our library exports the functions of C-Blosc2, and nothing else.
 fn check_names(theirs: &Path, ours: &Path) -> Result<BTreeSet<String>> {
     let is_function = |name: &String| name.starts_with("blosc") || name.starts_with("b2nd_");
     let theirs: BTreeSet<_> = exported(theirs)?.into_iter().filter(is_function).collect();
@@ -119,8 +120,8 @@ fn check_names(theirs: &Path, ours: &Path) -> Result<BTreeSet<String>> {
     Ok(ours)
 }
 
-/// A program in C calls the functions under valgrind: no invalid access, no leak. Threads of a pool
-/// that have no work yet may live at its end.
+/// Runs a C program under valgrind that calls the functions: no invalid access, no leak. Idle
+/// threads of a pool may live until its end.
 fn check_memory(wheel: &Path, ours: &Path) -> Result<()> {
     let program = ours.with_file_name("calls");
     let source = workspace::root().join("xtask/c/libblosc2_calls.c");

@@ -11,7 +11,7 @@ use crate::{
     venv, workspace,
 };
 
-/// The packages of Debian: C-Blosc, and what links it.
+/// The packages of Debian: C-Blosc, and the programs that link it.
 const PACKAGES: [&str; 6] = [
     "libblosc1",
     "libblosc-dev",
@@ -21,7 +21,7 @@ const PACKAGES: [&str; 6] = [
     "python3-tables-lib",
 ];
 
-/// Packages that these need, where the machine lacks them.
+/// Packages that these depend on; those that the machine lacks are unpacked.
 const NEEDED: [&str; 22] = [
     "libaec0",
     "libblas3",
@@ -47,13 +47,13 @@ const NEEDED: [&str; 22] = [
     "python3-typing-extensions",
 ];
 
-/// Where clients are, and how they are started.
+/// The clients, and the ways to start them.
 pub(super) struct Clients {
-    /// All that is made for them.
+    /// The folder with everything made for them.
     pub(super) folder: PathBuf,
     /// The interpreter of the wheels.
     pub(super) python: PathBuf,
-    /// The root of Debian's packages: `/`, or where they were unpacked.
+    /// The root of Debian's packages: `/`, or the folder where they were unpacked.
     debian: PathBuf,
 }
 
@@ -67,7 +67,7 @@ impl Clients {
         Ok(Self { folder, python, debian })
     }
 
-    /// A file of Debian's packages.
+    /// The path of a file in Debian's packages.
     pub(super) fn debian(&self, path: &str) -> PathBuf {
         self.debian.join(path)
     }
@@ -77,14 +77,14 @@ impl Clients {
         self.debian("usr/lib/x86_64-linux-gnu")
     }
 
-    /// Where the loader looks after the folder of a library. Those of two packages are found by
-    /// links that only an installation makes.
+    /// The loader's path after the folder of a library. Two packages get their own entries: only an
+    /// installation makes links to them.
     pub(super) fn search_path(&self) -> String {
         let libraries = self.libraries().display().to_string();
         format!("{libraries}:{libraries}/blas:{libraries}/lapack")
     }
 
-    /// Debian's interpreter, which finds these packages.
+    /// Debian's interpreter, with a path to these packages.
     pub(super) fn debian_python(&self) -> Command {
         let mut python = Command::new("/usr/bin/python3");
         if self.debian != Path::new("/") {
@@ -94,7 +94,7 @@ impl Clients {
     }
 }
 
-/// The packages of the machine if they are installed, else unpacked ones.
+/// Debian's packages: the installed ones, else unpacked ones.
 fn debian(folder: &Path) -> Result<PathBuf> {
     let files =
         ["include/blosc.h", "lib/python3/dist-packages/tables", "lib/python3/dist-packages/blosc"];

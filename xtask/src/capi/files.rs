@@ -1,4 +1,4 @@
-//! Files that a client writes with one library and reads with the other, both ways.
+//! Exchange of files: a client writes with one library and reads with the other, both ways.
 
 use std::{
     collections::BTreeMap,
@@ -16,13 +16,13 @@ use crate::{
     venv, workspace,
 };
 
-/// A client, by the name that `capi_files.py` has for it.
+/// A client, under its name in `capi_files.py`.
 pub(super) struct Kind {
     pub(super) name: &'static str,
     way: Way,
-    /// At night only.
+    /// Whether it runs at night only.
     pub(super) is_long: bool,
-    /// The package of Debian that has to be installed for it.
+    /// The package of Debian that it needs.
     package: Option<&'static str>,
 }
 
@@ -36,7 +36,7 @@ impl Kind {
     }
 }
 
-/// Where Debian has the plugins of HDF5.
+/// The path of HDF5's plugins in Debian.
 const PLUGINS: &str = "/usr/lib/x86_64-linux-gnu/hdf5/serial/plugins";
 
 pub(super) const KINDS: [Kind; 10] = [
@@ -54,7 +54,7 @@ pub(super) const KINDS: [Kind; 10] = [
 
 impl Kind {
     pub(super) fn check(&self, clients: &Clients, libraries: &Libraries) -> Result<()> {
-        // HDF5's client uses its filter.
+        // HDF5's client also needs the filter's package.
         let packages = self.package.map(|package| [package, "hdf5-filter-plugin-blosc-serial"]);
         let is_missing = |package: &str| !Path::new("/usr/share/doc").join(package).exists();
         if let Some(package) =
@@ -79,13 +79,13 @@ impl Kind {
     }
 }
 
-/// The interpreter of clients that are large.
+/// The interpreter with large clients.
 pub(super) fn more() -> Result<PathBuf> {
     venv::made("capi-clients/more", &workspace::root().join("xtask/capi/more.txt"))
 }
 
-/// Has each library read what the other wrote. `python` makes the command for an interpreter that
-/// finds the library; calls of `function`, and of its form with a context, have to go to it.
+/// Lets each library read the files of the other. `python` makes the command for an interpreter
+/// with a library. Calls of `function`, or of its form with a context, must go to that library.
 pub(super) fn exchange(
     name: &str,
     function: &str,
@@ -130,7 +130,7 @@ pub(super) fn exchange(
     Ok(())
 }
 
-/// The loader's log says that calls go to files of this folder, and to no other.
+/// Checks in the loader's log that calls go to files of this folder, and to no other.
 pub(super) fn check_binding(
     client: &str,
     log: &str,

@@ -1,4 +1,4 @@
-//! HDF5's filter 32026, which uses libblosc2: in h5py by the plugin of hdf5plugin, and in PyTables.
+//! HDF5's filter 32026, which uses libblosc2: in h5py through hdf5plugin, and in PyTables.
 
 use std::{
     fs,
@@ -16,7 +16,7 @@ use crate::{
     venv, workspace,
 };
 
-/// PyTables of PyPI, as it comes and with our library in the place of its own.
+/// PyTables from PyPI: unchanged, and with our library in place of its own.
 pub(super) struct Tables {
     python: PathBuf,
     original: Library,
@@ -24,7 +24,7 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    /// Copies the package, which finds its libraries beside it, and puts ours among them.
+    /// Copies the package, which loads the libraries beside it, and replaces its library.
     pub(super) fn make(library: &Path) -> Result<Self> {
         let requirements = workspace::root().join("xtask/capi/tables.txt");
         let python = venv::made("capi-clients/tables", &requirements)?;
@@ -63,17 +63,17 @@ impl Tables {
         })
     }
 
-    /// The folder with the package as it comes.
+    /// The folder with the unchanged package.
     pub(super) fn packages(&self) -> &Path {
         &self.original.folder
     }
 
-    /// Files go from one library to the other.
+    /// Exchanges files between the libraries.
     pub(super) fn check(&self) -> Result<()> {
         let folder = workspace::target().join("capi-clients");
         let both = [&self.original, &self.ours];
         exchange("tables2", FUNCTION, &folder, both, |library| self.python(library))?;
-        // Without the path of PyTables around HDF5's filters.
+        // PyTables' own path around HDF5's filters is switched off.
         exchange("tables2", FUNCTION, &folder, both, |library| {
             let mut python = self.python(library);
             python.env("BLOSC2_FILTER", "1");
@@ -93,11 +93,11 @@ impl Tables {
     }
 }
 
-/// The filter calls it for each chunk.
+/// The function that the filter calls for each chunk.
 const FUNCTION: &str = "blosc2_schunk_to_buffer";
 
-/// Files of h5py go from one library to the other; unless it is `is_short`, those of imagecodecs
-/// too, which knows chunks alone.
+/// Exchanges files of h5py between the libraries; unless `is_short`, also those of imagecodecs,
+/// which knows only chunks.
 pub(super) fn check(theirs: &Path, ours: &Path, is_short: bool) -> Result<()> {
     let folder = workspace::target().join("capi-clients");
     let wheels = workspace::root().join("xtask/capi/wheels.txt");

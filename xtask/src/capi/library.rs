@@ -1,4 +1,5 @@
-//! C-Blosc's library and ours, each in a folder of its own under the name that programs look for.
+//! The libraries of C-Blosc and of this workspace, each in its own folder under the name that
+//! programs look for.
 
 use std::{
     fs,
@@ -22,14 +23,14 @@ pub(super) struct Library {
     pub(super) file: PathBuf,
 }
 
-/// Both.
+/// The two libraries.
 pub(super) struct Libraries {
     pub(super) original: Library,
     pub(super) ours: Library,
 }
 
 impl Libraries {
-    /// Builds ours, and copies C-Blosc's from Debian's package.
+    /// Builds our library, and copies C-Blosc's from Debian's package.
     pub(super) fn make(clients: &Clients) -> Result<Self> {
         let built = build()?;
         let original = clients.libraries().join(SONAME);
@@ -49,13 +50,13 @@ impl Library {
         let folder = clients.folder.join(name);
         fs::create_dir_all(&folder).at(folder.display())?;
         let file = folder.join(SONAME);
-        // A program that has the old one loaded keeps it.
+        // A running program keeps the old file.
         let _absent = fs::remove_file(&file);
         fs::copy(from, &file).at(from.display())?;
         Ok(Self { name, folder, file })
     }
 
-    /// Has a program find this library, in whichever of the two ways.
+    /// Sets the environment in which a program loads this library.
     pub(super) fn put_into(&self, command: &mut Command, way: Way, clients: &Clients) {
         let path = format!("{}:{}", self.folder.display(), clients.search_path());
         match way {
@@ -65,16 +66,16 @@ impl Library {
     }
 }
 
-/// How a client gets the library.
+/// The way in which a client gets the library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
-    /// It links it: `LD_LIBRARY_PATH`.
+    /// The client links the library: `LD_LIBRARY_PATH`.
     Linked,
-    /// It has a copy whose names are exported: `LD_PRELOAD`.
+    /// The client contains a copy whose names are exported: `LD_PRELOAD`.
     Preloaded,
 }
 
-/// The optimised library, in which a panic becomes a code.
+/// Builds the optimised library, in which a panic becomes an error code.
 pub(crate) fn build() -> Result<PathBuf> {
     let mut cargo = workspace::cargo();
     cargo.args(["build", "--quiet", "--profile", "capi", "--package", "libblosc"]);

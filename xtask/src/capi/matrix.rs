@@ -1,4 +1,5 @@
-//! The table of libblosc2's functions in `docs/capi.md`: which are done, and which PyTables calls.
+//! The table of libblosc2's functions in `docs/capi.md`: which of them exist, and which PyTables
+//! calls.
 
 use std::{
     collections::BTreeSet,
@@ -14,10 +15,10 @@ use crate::{
 
 const BEGIN: &str = "<!-- functions of libblosc2: begin -->\n";
 const END: &str = "<!-- functions of libblosc2: end -->";
-/// Where functions that are not done stand, in the macro `absent`.
+/// The file with the macro `absent`, which lists missing functions.
 const EXPORTS: &str = "crates/libblosc2/src/exports.rs";
 
-/// Checks the table for the names that the library exports, or writes it.
+/// Compares the table with the library's exported names, or writes it.
 pub(super) fn check(names: &BTreeSet<String>, tables: &Path, is_updated: bool) -> Result<()> {
     let absent = absent()?;
     if let Some(unknown) = absent.iter().find(|name| !names.contains(*name)) {

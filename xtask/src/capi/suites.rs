@@ -1,4 +1,4 @@
-//! Suites that clients bring along.
+//! Test suites of clients.
 
 use std::{
     collections::BTreeMap,
@@ -20,12 +20,12 @@ use crate::{
 /// A suite of a client.
 pub(super) struct Suite {
     pub(super) name: &'static str,
-    /// Minutes: at night only.
+    /// Whether it takes minutes, and runs at night only.
     pub(super) is_long: bool,
     client: Client,
-    /// The words for `capi_suite.py`.
+    /// The arguments for `capi_suite.py`.
     words: &'static [&'static str],
-    /// A program of Python whose calls go to the library.
+    /// A Python program that calls the library.
     probe: &'static str,
 }
 
@@ -106,7 +106,7 @@ file.close()
 ";
 
 impl Suite {
-    /// The suite with both libraries.
+    /// Runs the suite with both libraries.
     pub(super) fn check(&self, clients: &Clients, libraries: &Libraries) -> Result<()> {
         compare_outcomes(self.name, libraries.both(), |library| {
             self.check_binding(clients, library)?;
@@ -124,7 +124,7 @@ impl Suite {
         outcomes_of(command, self.words)
     }
 
-    /// The calls of the client go to this library, and to no other.
+    /// Checks that the client calls this library, and no other.
     fn check_binding(&self, clients: &Clients, library: &Library) -> Result<()> {
         let mut command = match self.client {
             Client::Examples => example("simple", clients, library)?,
@@ -157,7 +157,7 @@ impl Suite {
     }
 }
 
-/// Has a suite run with both libraries: the same tests must pass.
+/// Runs a suite with both libraries: the same tests must pass.
 pub(super) fn compare_outcomes(
     name: &str,
     libraries: [&Library; 2],
@@ -179,7 +179,7 @@ pub(super) fn compare_outcomes(
     Ok(())
 }
 
-/// The outcome of each test of a suite that `capi_suite.py` knows by these words.
+/// The outcome of each test of a suite; `words` are the arguments for `capi_suite.py`.
 pub(super) fn outcomes_of(mut python: Command, words: &[&str]) -> Result<BTreeMap<String, String>> {
     python.arg("-B").arg(venv::scripts().join("capi_suite.py")).args(words);
     let output = python.output().at(workspace::describe(&python))?;
@@ -190,7 +190,7 @@ pub(super) fn outcomes_of(mut python: Command, words: &[&str]) -> Result<BTreeMa
     }
 }
 
-/// The examples, each of which ends with 0 if it works.
+/// Runs the examples; each ends with 0 on success.
 fn examples(
     names: &[&str],
     clients: &Clients,
@@ -207,7 +207,7 @@ fn examples(
     Ok(outcomes)
 }
 
-/// An example, compiled against Debian's package.
+/// Compiles an example against Debian's package.
 fn example(name: &str, clients: &Clients, library: &Library) -> Result<Command> {
     let folder = clients.folder.join("examples");
     fs::create_dir_all(&folder).at(folder.display())?;
@@ -224,7 +224,7 @@ fn example(name: &str, clients: &Clients, library: &Library) -> Result<Command> 
     Ok(command)
 }
 
-/// Tests whose outcomes differ, some of them.
+/// Some of the tests with different outcomes.
 fn differences(theirs: &BTreeMap<String, String>, ours: &BTreeMap<String, String>) -> String {
     let names = theirs.keys().chain(ours.keys().filter(|name| !theirs.contains_key(*name)));
     let differing = names.filter(|name| theirs.get(*name) != ours.get(*name));

@@ -1,5 +1,5 @@
-//! The names that both libraries export, the name by which the loader knows ours, and who calls
-//! them: the table in `docs/capi.md`.
+//! The names that both libraries export, the loader's name of ours, and the callers of each
+//! function: the table in `docs/capi.md`.
 
 use std::{
     collections::BTreeSet,
@@ -14,7 +14,7 @@ use crate::{
     workspace,
 };
 
-/// The document with the table, and the lines around it.
+/// The document with the table, and the marks around it.
 const DOCUMENT: &str = "docs/capi.md";
 const BEGIN: &str = "<!-- functions: begin -->\n";
 const END: &str = "<!-- functions: end -->";
@@ -40,8 +40,8 @@ pub(super) fn check(clients: &Clients, libraries: &Libraries, is_updated: bool) 
     Ok(())
 }
 
-/// `abidiff` finds no function removed or changed: of libraries without debug data it sees the
-/// names, their kinds and sizes.
+/// Checks with `abidiff` that no function was removed or changed. Without debug data it compares
+/// names, kinds and sizes.
 fn check_abi(libraries: &Libraries) -> Result<()> {
     let [theirs, ours] = libraries.both().map(|library| &library.file);
     let mut abidiff = Command::new("abidiff");
@@ -63,13 +63,13 @@ pub(super) fn exported(file: &Path) -> Result<BTreeSet<String>> {
     Ok(names.map(str::to_owned).collect())
 }
 
-/// The document says who calls which function.
+/// Compares the table of callers in the document, or writes it.
 fn check_table(clients: &Clients, names: &BTreeSet<String>, is_updated: bool) -> Result<()> {
     let update = "cargo xtask capi --only symbols --update";
     compare_table((BEGIN, END), &table(clients, names)?, is_updated, update)
 }
 
-/// Compares a table of the document with what it should be, or writes it.
+/// Compares a table of the document with the expected one, or writes it.
 pub(super) fn compare_table(
     (begin, end): (&str, &str),
     table: &str,
@@ -129,7 +129,7 @@ fn callers(clients: &Clients) -> Result<Vec<(&'static str, Vec<PathBuf>)>> {
     Ok(callers)
 }
 
-/// The functions of these prefixes that files have the loader look up.
+/// The functions with these prefixes that files import.
 pub(super) fn called(files: &[PathBuf], prefixes: &[&str]) -> Result<BTreeSet<String>> {
     let mut called = BTreeSet::new();
     for file in files {

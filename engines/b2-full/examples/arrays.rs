@@ -1,4 +1,4 @@
-//! Opens anything by its name, with the openers of the program but without its commands: arrays
+//! Opens data of any format, with the openers of the program but without its commands: arrays
 //! NAME...
 //!
 //! A name is a file of the formats of Blosc, an address, an array or a group of Zarr, a data set or

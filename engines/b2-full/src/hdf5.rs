@@ -76,7 +76,7 @@ impl Opener for Hdf5Opener {
     }
 }
 
-/// The files that links name. None of them is opened: a link can name any file.
+/// The files that links name. They are never opened: a link can name any file.
 #[derive(Default)]
 struct Elsewhere(Mutex<BTreeSet<String>>);
 
@@ -106,7 +106,7 @@ fn is_hdf5(path: &Path) -> bool {
         && head == SIGNATURE
 }
 
-/// Most groups within each other.
+/// Greatest depth of groups.
 const MAX_DEPTH: usize = 32;
 
 fn group_of(file: &str, key: &str, group: &Group) -> io::Result<ForeignGroup> {
@@ -120,8 +120,8 @@ fn group_of(file: &str, key: &str, group: &Group) -> io::Result<ForeignGroup> {
     Ok(found)
 }
 
-/// Adds the members of a group: data sets by name only, so that one that cannot be opened hides no
-/// other. A link back to a group is no further group.
+/// Adds the members of a group. Data sets are added by name, so that one that does not open hides
+/// no other. A link back to a group does not repeat the group.
 fn collect(
     own: &str,
     path: &str,
@@ -185,7 +185,7 @@ fn about(root: &Group, key: &str, dataset: &Dataset) -> io::Result<About> {
     })
 }
 
-/// The attribute of files of PyTables, which alone gives the meaning of its times.
+/// The attribute of files of PyTables; only they give its times a meaning.
 const PYTABLES_VERSION: &str = "PYTABLES_FORMAT_VERSION";
 
 struct Hdf5Array {

@@ -1,4 +1,4 @@
-//! Text of any length as an array: each text gets the space of the longest.
+//! Text of any length as an array: each text gets the width of the longest.
 
 use core::ops::Range;
 use std::io;
@@ -33,7 +33,7 @@ pub(crate) struct TextArray {
 }
 
 impl TextArray {
-    /// An array of texts; their number is that of the items of the shape.
+    /// An array of texts, as many as the shape has items.
     ///
     /// # Errors
     ///
@@ -54,8 +54,8 @@ impl TextArray {
         Self::with_items(about, &dtype, items)
     }
 
-    /// An array of bytes of any length; their number is that of the items of the shape. NumPy drops
-    /// zeros at the end of an item.
+    /// An array of bytes of any length, as many as the shape has items. NumPy drops zeros at the
+    /// end of an item.
     ///
     /// # Errors
     ///
@@ -85,7 +85,7 @@ fn unsupported(text: &str) -> io::Error {
     io::Error::new(io::ErrorKind::Unsupported, format!("{text}, which have no counterpart"))
 }
 
-/// Zeros for the items of a shape.
+/// A buffer of zeros for the items of a shape.
 fn room(about: &About, itemsize: usize) -> io::Result<Vec<u8>> {
     let mut lens = about.shape.iter();
     let nbytes = lens.try_fold(itemsize, |nbytes, len| {

@@ -4,8 +4,8 @@
 //! metadata --json, items, codecs--> metadata of version 3 --zarrs--> items
 //! ```
 //!
-//! Metadata are rewritten as metadata of version 3 that zarrs reads: names, spellings and filters
-//! of items that zarrs does not know are replaced by ones that it knows.
+//! zarrs reads metadata of version 3: the opener rewrites all metadata in this form, with names,
+//! spellings and filters that zarrs knows.
 
 mod codecs;
 mod files;
@@ -70,7 +70,7 @@ fn files_at(path: &Path) -> io::Result<Option<Files>> {
     if !begins {
         return Ok(None);
     }
-    // A damaged archive may have any format: the other openers report the damage.
+    // A damaged archive may have any format, so other openers report it.
     let archive = ZipTree::open(FileStore::open(path)?).ok().flatten();
     Ok(archive.map(|archive| Files(Arc::new(archive))))
 }
@@ -99,7 +99,7 @@ fn of_storage(error: &io::Error) -> io::Error {
     io::Error::new(kind, error.to_string())
 }
 
-/// An unknown codec, grid or extension is no damage.
+/// An unknown codec, grid or extension is not damage.
 fn of_array(error: ArrayCreateError) -> io::Error {
     match error {
         ArrayCreateError::StorageError(StorageError::IOError(error)) => of_storage(&error),
@@ -129,7 +129,7 @@ fn of_chunk(error: ArrayError) -> io::Error {
     }
 }
 
-/// Most groups within each other.
+/// Greatest depth of groups.
 const MAX_DEPTH: usize = 32;
 
 fn group_of(files: &Files, root: &str, folder: &str) -> io::Result<ForeignGroup> {
@@ -144,8 +144,8 @@ fn group_of(files: &Files, root: &str, folder: &str) -> io::Result<ForeignGroup>
     Ok(found)
 }
 
-/// Adds the members of a folder, whose path from the group `own` is `path`. An array is recognised
-/// by its metadata only, so that one that cannot be opened hides no other.
+/// Adds the members of a folder at `path` in the group `own`. Metadata alone identify an array, so
+/// that one that does not open hides no other.
 fn collect(
     files: &Files,
     (own, path): (&str, &str),
@@ -234,7 +234,7 @@ fn open_array(files: &Files, folder: &str) -> io::Result<Opened> {
     let about = About {
         format: "zarr",
         shape: array.shape().to_vec(),
-        // An array without items has no chunk.
+        // An array without items has no chunks.
         chunkshape: array
             .chunk_shape(&first)
             .map_or(vec![], |shape| shape.iter().map(|len| len.get()).collect()),

@@ -1,5 +1,4 @@
-//! Every command over data of other formats and over addresses: it reads them, or says that it does
-//! not and which commands do.
+//! Every command on foreign data and addresses: it reads them, or names the commands that do.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +12,7 @@ fn samples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples")
 }
 
-/// The exit code, and both outputs.
+/// The exit code, and the two outputs.
 fn b2(args: &[&str]) -> (i32, String, String) {
     let output = std::process::Command::new(env!("CARGO_BIN_EXE_b2")).args(args).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
@@ -23,7 +22,7 @@ fn b2(args: &[&str]) -> (i32, String, String) {
 /// An input of each kind.
 struct Input {
     array: String,
-    /// The group of the array, if it has a name of its own.
+    /// The group of the array, if it can be named by itself.
     group: Option<String>,
     is_address: bool,
 }
@@ -54,7 +53,7 @@ fn started(folder: &Path) -> String {
 }
 
 #[test]
-fn commands_that_read_do() {
+fn commands_that_read_data_read_other_formats() {
     let dir = tempfile::tempdir().unwrap();
     inputs(dir.path(), "");
     let address = started(dir.path());
@@ -172,7 +171,7 @@ fn verifying_decodes_chunks_and_tells_of_those_that_are_not_there() {
 }
 
 #[test]
-fn the_program_says_what_is_in_it() {
+fn version_and_help_name_the_other_formats() {
     let (_, version, _) = b2(&["-V", "-v"]);
     let (_, help, _) = b2(&["--help"]);
     let (_, short, _) = b2(&["-h"]);

@@ -1,4 +1,4 @@
-//! Arrays of zarr-python, h5py and PyTables, by the program.
+//! Arrays of zarr-python, h5py and PyTables, read by the program.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -118,7 +118,7 @@ fn groups_of_zarr_of_both_versions() {
             let array = NdArray::from_schunk(store.frame(key).unwrap()).unwrap();
             assert!(array.to_bytes(Selection::ALL).unwrap() == *bytes, "{name} {key}");
         }
-        // A folder within is a group or an array itself.
+        // An inner folder is a group or an array of its own.
         assert_eq!(printed(&["cat", &format!("{group}/deep/cube")]), arrays[1].1);
         assert!(
             String::from_utf8(printed(&["list", &format!("{group}/deep")]))
@@ -144,7 +144,7 @@ fn a_damaged_chunk_of_zarr_is_an_error() {
         std::fs::write(&path, &bytes[..bytes.len() - 1]).unwrap();
         let flat = format!("{}::/flat", copy.display());
         assert!(refused(&["cat", &flat]).contains("blosc"), "{name}");
-        // Other chunks are read all the same.
+        // Other chunks can still be read.
         assert_eq!(printed(&["cat", "--slice=:8,:", &flat]), flat_rows(8));
     }
 }

@@ -1,4 +1,4 @@
-//! Groups of Zarr, HDF5 and netCDF: members, attributes, names of dimensions, and what is not read.
+//! Groups of Zarr, HDF5 and netCDF: members, attributes, names of dimensions, and their losses.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,7 +11,7 @@ fn sample(name: &str) -> String {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/samples").join(name).display().to_string()
 }
 
-/// The exit code, and both outputs.
+/// The exit code, and the two outputs.
 fn b2(args: &[&str]) -> (i32, String, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_b2")).args(args).output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
@@ -39,7 +39,7 @@ struct Group {
     arrays: &'static [&'static str],
     /// The group with the attribute `institution`.
     inner: &'static str,
-    /// Members that are not read, and why.
+    /// Members that are not read, with the reason.
     unread: &'static [(&'static str, &'static str)],
     /// Attributes and links that are not read.
     lost: &'static [&'static str],
@@ -85,7 +85,7 @@ impl Group {
         if self.unread.is_empty() && self.lost.is_empty() { 0 } else { 4 }
     }
 
-    /// That the output shows what can be read, and the messages name the rest.
+    /// Checks that the output shows the readable members, and that messages name the others.
     fn check(&self, (code, output, messages): &(i32, String, String)) {
         let expected = if self.unread.is_empty() { 0 } else { 4 };
         assert_eq!(*code, expected, "{}: {messages}", self.name);
@@ -250,7 +250,7 @@ fn where_nothing_can_be_read_nothing_is_written() {
         let (code, _, messages) = b2(&["convert", from, to.to_str().unwrap()]);
         assert!(code == 4 && !to.exists(), "{from}: {messages}");
     }
-    // Damaged metadata are no unknown type.
+    // Damaged metadata are not an unknown type.
     std::fs::write(only.join("odd/.zarray"), "{").unwrap();
     let (code, _, messages) = b2(&["convert", only.to_str().unwrap(), to.to_str().unwrap()]);
     assert!(code == 1 && !to.exists() && messages.contains("::/odd"), "{messages}");

@@ -1,4 +1,4 @@
-//! The program over a web server in the process.
+//! The program with a web server in the same process.
 #![allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -32,7 +32,7 @@ fn commands_over_addresses_print_what_they_print_over_files() {
 }
 
 #[test]
-fn what_cannot_be_opened_is_an_error_with_its_address() {
+fn errors_of_opening_name_the_address() {
     let dir = tempfile::tempdir().unwrap();
     samples::write(dir.path());
     let server = Server::start(files_in(dir.path()), Fault::None);
@@ -43,12 +43,12 @@ fn what_cannot_be_opened_is_an_error_with_its_address() {
     let broken = run(&replaced.address, &["cat", "x.b2frame"], &[]);
     assert_eq!(broken.code, Some(3), "{broken:?}");
     assert!(!broken.stderr.is_empty(), "{broken:?}");
-    // Without ranges, files come whole.
+    // A server without ranges sends whole files.
     let whole = Server::start(files_in(dir.path()), Fault::NoRanges);
     let args = &["show", "--slice", "70,:3", "x.b2nd"];
     let (near, far) = (run(&server.address, args, &[]), run(&whole.address, args, &[]));
     assert_eq!((far.code, near.stdout == far.stdout), (Some(0), true), "{far:?}");
-    // Nothing writes to an address.
+    // Commands cannot write to an address.
     let append = run(&server.address, &["append", "--quiet", "x.b2nd"], &[]);
     assert_ne!(append.code, Some(0), "{append:?}");
 }

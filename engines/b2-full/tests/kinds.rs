@@ -1,5 +1,5 @@
-//! One array of each codec, filter, type of items and spelling of metadata, as other programs write
-//! them: all hold what the generator of the samples says.
+//! An array for each codec, filter, item type and spelling of metadata of other programs. Each
+//! holds the values of the samples' generator.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -8,7 +8,7 @@ fn sample(name: &str) -> String {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/samples").join(name).display().to_string()
 }
 
-/// The exit code, and both outputs.
+/// The exit code, and the two outputs.
 fn b2(args: &[&str]) -> (i32, Vec<u8>, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_b2")).args(args).output().unwrap();
     let messages = String::from_utf8(output.stderr).unwrap();
@@ -66,7 +66,7 @@ fn check(file: &str, rows: &[Row]) {
         let (_, info, _) = b2(&["info", "--json", &array]);
         let info = String::from_utf8(info).unwrap();
         assert!(info.contains(&format!("\"dtype\":\"{dtype}\"")), "{array}: {info}");
-        // A part is read as well.
+        // A part can be read as well.
         let (code, part, messages) = b2(&["cat", "--slice=3:", &array]);
         let last = items.len() / 4;
         assert_eq!(code, 0, "{array}: {messages}");
@@ -146,7 +146,7 @@ fn archives_of_zarr() {
         .map(|name| (name, "<i4", ints()))
         .into();
     check("kinds3.zarr.zip", &rows);
-    // A folder in an archive, whose members are deflated.
+    // A folder in an archive with deflated members.
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("deep.zip");
     std::fs::write(&path, archive()).unwrap();
@@ -228,7 +228,7 @@ fn times_of_pytables_are_seconds() {
     assert_eq!(String::from_utf8(shown).unwrap(), expected);
 }
 
-/// A machine without `strace` cannot run it.
+/// Needs `strace`, which a machine may lack.
 #[test]
 fn a_file_that_the_system_does_not_read_is_no_damage() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The program over the S3 of an emulator, with credentials and without.
+//! The program with the S3 of an emulator, with and without credentials.
 #![allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -23,7 +23,7 @@ fn commands_over_s3_print_what_they_print_over_files() {
     let variables = emulator.variables();
     compare(dir.path(), "s3://bucket/data", &variables);
 
-    // Without credentials: refused, until everybody may read.
+    // Without credentials, requests are refused until the bucket is public.
     let anonymous = [("AWS_REGION", "us-east-1"), variables[3]];
     let refused = run("s3://bucket/data", &["info", "x.b2nd"], &anonymous);
     assert_eq!(refused.code, Some(3), "{refused:?}");
@@ -32,7 +32,7 @@ fn commands_over_s3_print_what_they_print_over_files() {
     assert_eq!(open.code, Some(0), "{open:?}");
 }
 
-/// Google's storage is read by its XML interface, which is that of S3 but for who signs.
+/// Google's XML interface is that of S3, apart from signatures.
 #[test]
 fn commands_over_the_xml_interface_of_google_print_the_same() {
     let dir = tempfile::tempdir().unwrap();

@@ -186,7 +186,7 @@ async fn scans_decode_what_a_query_needs() {
 }
 
 #[tokio::test]
-async fn what_was_learned_of_a_file_serves_later_queries() {
+async fn facts_about_a_file_serve_later_queries() {
     let dir = tempfile::tempdir().unwrap();
     let (path, other) = (dir.path().join("t.bcolz"), dir.path().join("other.bcolz"));
     write_bcolz(&path, &Rows::new(0..1000), 256);

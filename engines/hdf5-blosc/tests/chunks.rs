@@ -14,7 +14,7 @@ fn params(codec: u8, filter: u8, typesize: usize) -> CParams {
 
 proptest! {
     #[test]
-    fn what_is_encoded_is_decoded(
+    fn encoded_chunks_are_decoded(
         data in proptest::collection::vec(0_u8..4, 0..5000),
         codec in 0_u8..4,
         filter in 0_u8..3,

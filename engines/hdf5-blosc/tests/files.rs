@@ -34,7 +34,7 @@ fn all(name: &str) -> BTreeMap<String, Vec<u8>> {
 }
 
 #[test]
-fn both_filters_give_what_is_stored_plainly() {
+fn both_filters_give_the_unfiltered_values() {
     let found = all("hdf5plugin.h5");
     let mut count = 0;
     for (name, bytes) in found.iter().filter(|(name, _)| !name.starts_with("/plain")) {

@@ -184,7 +184,7 @@ fn chunks_of_another_size_and_damaged_ones_are_errors() {
 }
 
 #[test]
-fn a_chunk_that_is_not_there_stays_so() {
+fn missing_chunks_stay_missing() {
     let (codec, options) = (codec("lz4", "shuffle"), CodecOptions::default());
     let size = BytesRepresentation::FixedSize(80);
     let part = codec.partial_decoder(input(None, true), &size, &options).unwrap();

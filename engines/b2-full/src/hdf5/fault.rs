@@ -1,5 +1,4 @@
-//! The kind of an error of the reader: an unknown format is no damage, and an error of the system
-//! is no damage either.
+//! The kind of an error of the reader: unknown formats and errors of the system are not damage.
 
 use core::fmt;
 use std::io;
@@ -39,7 +38,7 @@ fn within(error: &Error) -> &Error {
     }
 }
 
-/// Whether the file has nothing of that name.
+/// Whether the file lacks the name.
 pub(super) fn is_missing(error: &Error) -> bool {
     matches!(within(error), Error::DatasetNotFound(_) | Error::GroupNotFound(_))
 }

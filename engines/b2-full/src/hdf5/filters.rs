@@ -1,4 +1,4 @@
-//! The filters of a data set, which are known before any chunk is read.
+//! The filters of a data set, known before any chunk is read.
 
 use std::io;
 
@@ -13,7 +13,7 @@ use super::fault::{of_reader, unsupported};
 /// Largest object header (bytes).
 const MAX_HEADER_NBYTES: usize = 64 << 20;
 
-/// The filters that are read, and the names of others.
+/// The supported filters, and the names of others.
 const FILTERS: [(u16, &str, bool); 14] = [
     (1, "deflate", true),
     (2, "shuffle", true),

@@ -25,7 +25,7 @@ impl Item for Whole {
     }
 }
 
-/// Stands for any type of the data set.
+/// Accepts any type of data set.
 fn any_type() -> Datatype {
     Datatype::Opaque { size: 0, tag: String::new() }
 }

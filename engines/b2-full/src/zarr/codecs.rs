@@ -22,7 +22,7 @@ const BLOSC2: &str = "blosc-rs.blosc2";
 
 /// The counterpart of a codec of numcodecs.
 enum Codec {
-    /// None: the reader leaves the items as they are.
+    /// None: the reader need not change the items.
     None,
     /// A codec of items.
     OfItems(Value),
@@ -190,7 +190,7 @@ fn numcodec(id: &str, metadata: &Value, dtype: Option<&Dtype>) -> io::Result<Cod
         "fletcher32" => Codec::OfBytes(json!({"name": "numcodecs.fletcher32"})),
         "shuffle" => Codec::OfBytes(named("numcodecs.shuffle", own())),
         "vlen-utf8" | "vlen-bytes" => Codec::OfText(json!({"name": id})),
-        // Rounded numbers stay as they are.
+        // Rounded numbers need no decoding.
         "bitround" => Codec::None,
         id => match filters::of_numcodecs(id, metadata, dtype)? {
             Some(Value::Null) => Codec::None,

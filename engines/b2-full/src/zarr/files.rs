@@ -37,7 +37,7 @@ pub(super) fn within(folder: &str, name: &str) -> String {
 }
 
 impl Files {
-    /// The kind of a folder; `None` for a folder without metadata, and for a path that is no
+    /// The kind of a folder; `None` for a folder without metadata, and for a path that is not a
     /// folder.
     ///
     /// # Errors

@@ -25,7 +25,7 @@ use zarrs::plugin::{PluginCreateError, ZarrVersion};
 
 use super::unsupported;
 
-/// The name of the codec, which no file contains.
+/// The name of the codec; it never stands in files.
 pub(super) const NAME: &str = "b2-full.filter";
 
 /// The operation of a filter.
@@ -52,8 +52,8 @@ inventory::submit! {
     CodecPluginV3::new::<Filter>()
 }
 
-/// The configuration of the filter that a codec of numcodecs stands for: `null` for a filter
-/// without effect, `None` for a codec that is no filter.
+/// The configuration of the filter for a codec of numcodecs: `null` for a filter without effect,
+/// `None` for a codec that is not a filter.
 ///
 /// # Errors
 ///

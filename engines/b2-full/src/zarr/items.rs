@@ -75,7 +75,7 @@ impl Items {
         }
     }
 
-    /// The type of the items that zarrs gives: numbers are in native byte order.
+    /// The type of the items from zarrs: numbers have native byte order.
     pub(super) fn given(&self) -> Option<Dtype> {
         let Self::Fixed(dtype) = self else { return None };
         let code = dtype.to_string();
@@ -240,8 +240,8 @@ fn field_of_v3(field: &Value) -> Option<String> {
     Some(format!("({}, {})", str_repr(name.as_str()?), quoted(code_of_v3(data_type)?)))
 }
 
-/// The fill value of items of one size. Version 2 has `null` if none was given, and some programs
-/// wrote `0` and `"0"` for any number.
+/// The fill value of items of one size. Version 2 has `null` for none, and some programs wrote `0`
+/// or `"0"` for any number.
 fn fixed_fill(dtype: &Dtype, value: &Value) -> Option<Value> {
     let Some(kind) = dtype.kind().filter(|_| zarrs_type(dtype).is_some()) else {
         return bytes_fill(dtype.itemsize(), value);

@@ -1,7 +1,7 @@
 //! A zip archive as a folder, in the form of zarr-python's `ZipStore`.
 //!
-//! Stored members are read in place; deflated members are inflated into memory. Of two members with
-//! one name the last counts, as in Python.
+//! Stored members are read in place; deflated members are inflated into memory. If two members
+//! share a name the last one counts, as in Python.
 
 use core::fmt;
 use std::collections::BTreeMap;
@@ -102,7 +102,7 @@ fn members(file: &FileStore) -> io::Result<BTreeMap<String, Member>> {
         listed.push((path, is_deflated, entry.uncompressed_size_hint(), entry.wayfinder()));
     }
     let mut found = BTreeMap::new();
-    // A look at each member of an unrelated archive would take long.
+    // Examining each member of an unrelated archive would take too long.
     if !listed.iter().any(|(path, ..)| is_metadata(path)) {
         return Ok(found);
     }

@@ -1,4 +1,4 @@
-//! One of each kind of file, and the program.
+//! One file of each kind, and runs of the program.
 
 use core::fmt;
 use std::path::Path;
@@ -24,10 +24,10 @@ pub(crate) const COMMANDS: [&[&str]; 12] = [
     &["show", "x.b2z::/t/i"],
 ];
 
-/// Writes one of each kind.
+/// Writes one file of each kind.
 pub(crate) fn write(dir: &Path) {
     let numbers: Vec<u8> = (0..100_000_i64).flat_map(i64::to_le_bytes).collect();
-    // Incompressible values: no file comes with its first bytes.
+    // Incompressible values keep files larger than their first request.
     let scatter = |n: i64| n.wrapping_mul(0x1e37_79b9_7f4a_7c15).to_le_bytes();
     let noise: Vec<u8> = (0..100_000_i64).flat_map(scatter).collect();
     let frame = to_cframe(&noise, &FrameParams::default().chunksize(100_000)).unwrap();
@@ -67,8 +67,8 @@ impl fmt::Debug for Output {
     }
 }
 
-/// Runs the program with the last argument below `root`, in an environment that has only these
-/// variables.
+/// Runs the program with the last argument below `root`, and with only these variables in its
+/// environment.
 pub(crate) fn run(root: &str, args: &[&str], variables: &[(&str, &str)]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_b2"));
     command.env_clear().envs(variables.iter().copied());
@@ -78,7 +78,7 @@ pub(crate) fn run(root: &str, args: &[&str], variables: &[(&str, &str)]) -> Outp
     Output { code: output.status.code(), stdout: output.stdout, stderr }
 }
 
-/// Every command gives the same over `remote` as over the folder.
+/// Checks that every command gives the same for `remote` as for the folder.
 pub(crate) fn compare(folder: &Path, remote: &str, variables: &[(&str, &str)]) {
     let folder = folder.to_str().unwrap();
     for args in COMMANDS {
@@ -98,7 +98,7 @@ pub(crate) fn compare(folder: &Path, remote: &str, variables: &[(&str, &str)]) {
     }
 }
 
-/// The bytes that a command with `-v` says it transferred, and the rounds.
+/// The bytes that a command with `-v` reports as transferred, and the rounds.
 pub(crate) fn transferred(output: &Output) -> (u64, u64) {
     let line = output.stderr.lines().find(|line| line.contains(" requests in ")).unwrap();
     let numbers: Vec<u64> = line.split(' ').filter_map(|word| word.parse().ok()).collect();

@@ -113,7 +113,7 @@ async fn streams_of_one_thread_wait_for_their_requests_at_once() {
 }
 
 #[tokio::test]
-async fn what_goes_wrong_on_the_way_ends_a_query() {
+async fn faults_of_the_server_end_a_query() {
     let dir = tempfile::tempdir().unwrap();
     write_all(dir.path());
     for (name, fault) in

@@ -52,8 +52,8 @@ pub struct Scan {
 }
 
 impl Scan {
-    /// Scans the columns with these names (all, without names) and those of `rows` that fulfil the
-    /// condition, `batch_nrows` rows at a time.
+    /// Scans the columns with these names (all, without names), for the rows of `rows` that fulfil
+    /// the condition. Batches have `batch_nrows` rows of the table or fewer.
     ///
     /// # Errors
     ///

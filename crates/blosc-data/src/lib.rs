@@ -1,5 +1,5 @@
-//! One entry point to the files of the Blosc family: it opens an array, a table, a store, a frame
-//! or a chunk of any format, all behind the same interface.
+//! One entry point to the files of the Blosc family. Arrays, tables, stores, frames and chunks of
+//! any format open behind the same interface.
 //!
 //! ```text
 //!   name, bytes, ReadAt, Tree --> open --> Dataset { name, format, data }

@@ -358,8 +358,8 @@ struct Job<'a> {
     unread: &'a Unread,
 }
 
-/// Writes the sound parts of a file or a folder, or of the object at byte `at` of a file, as a new
-/// object. The caller chooses the path, and renames the output after success.
+/// Writes the sound parts of a file or a folder as a new object, or those of the object at byte
+/// `at` of a file. The caller chooses the path, and renames the output after success.
 ///
 /// # Errors
 ///

@@ -83,8 +83,8 @@ impl Resources {
 
 /// Memory of a compressing thread, apart from its chunks (bytes): codec state and filter buffers.
 ///
-/// From the measured growth of the peak per thread, rounded up: with Zstd 6 times the block up to
-/// level 5 and 20 times above (its search tables), with other codecs under 3 times.
+/// From the measured growth of the peak per thread, rounded up. Zstd takes 6 times the block up to
+/// level 5, and 20 times above (its search tables); other codecs take under 3 times.
 #[must_use]
 pub fn encoder_nbytes(cparams: &CParams) -> u64 {
     let level = cparams.clevel.get();

@@ -1,7 +1,7 @@
 //! Frames and chunks inside any file.
 //!
-//! Frames have a magic number. Chunks have none: where a header makes sense and its bytes lie
-//! within the file, the chunk is decoded, and counts if that succeeds.
+//! Frames have a magic number. Chunks have none: if a header makes sense and its bytes lie within
+//! the file, the chunk is decoded, and counts on success.
 
 use std::sync::Arc;
 

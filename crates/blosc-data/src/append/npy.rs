@@ -10,8 +10,8 @@ use crate::content::Content;
 use crate::error::{Doing, Error, Result};
 
 impl Appending<'_> {
-    /// Writes the items of the contents from byte `end` of a `.npy` file on, then a header of the
-    /// same length as the old one. After a failure the file is unchanged.
+    /// Writes the items of the contents from byte `end` of a `.npy` file on, then a header as long
+    /// as the old one. After a failure the file is unchanged.
     ///
     /// # Errors
     ///

@@ -1,8 +1,8 @@
 //! Conversion to an array in a contiguous frame.
 //!
-//! The chunks of a Bloscpack file are moved if they consist of whole rows in whole blocks, as in
-//! nearly all files of one-dimensional arrays. Everything else goes in boxes of whole chunks: from
-//! the stream of items if that gives them in order, else from a file.
+//! The chunks of a Bloscpack file are moved if they consist of whole rows in whole blocks; most
+//! files of one-dimensional arrays do. Everything else goes in boxes of whole chunks: from the
+//! stream of items if that gives them in order, else from a file.
 
 use core::ops::Range;
 use std::{io::Read, path::Path};

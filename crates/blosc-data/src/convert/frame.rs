@@ -39,8 +39,8 @@ impl Conversion<'_> {
                     Some(size) => self.move_chunks(size, path)?,
                     None => self.content_anew(path)?,
                 };
-                // The metadata of a Bloscpack file describe the array in a frame as well, but only
-                // a conversion back to Bloscpack reads them.
+                // The metadata of a Bloscpack file still describe the array in a frame, but only a
+                // conversion back to Bloscpack reads them.
                 let is_lost = match (self.content.frame(), self.content.blp()) {
                     (None, Some(_)) => self.content.layout().is_ok_and(|it| it.is_some()),
                     (None, None) => self.content.layout()?.is_some(),

@@ -1,5 +1,5 @@
-//! Statistics of frames that are mostly runs. A run stores one value without data: one item of it
-//! is read and counts for all, so that a blank array of any size takes no time.
+//! Statistics of frames that are mostly runs. One item of a run is read and counts for all, so that
+//! a blank array of any size takes no time.
 
 use core::ops::Range;
 use std::sync::Arc;

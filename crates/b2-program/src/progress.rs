@@ -1,7 +1,7 @@
 //! Progress on standard error: bytes done of all bytes. It disappears when the work ends.
 //!
-//! Nothing is drawn in the first moments, so that quick jobs do not flicker, nor unless standard
-//! error is a terminal or `--progress always` is given. `--progress json` writes lines for
+//! Nothing is drawn in the first moments, so that quick jobs do not flicker. Later a bar is drawn
+//! if standard error is a terminal, or with `--progress always`. `--progress json` writes lines for
 //! programs.
 
 use core::{

@@ -1,9 +1,9 @@
 //! Signals that end the program, and the files that are removed before.
 //!
-//! A thread receives SIGHUP, SIGINT, SIGQUIT and SIGTERM, removes the files on the list of
-//! [`Unfinished`], and lets the signal end the process, so that a shell ends its loops. Signals
-//! that were ignored at the start (`nohup`) stay ignored. SIGXFSZ becomes an error of the write
-//! that exceeds the limit. The process has one list and one thread.
+//! A thread receives SIGHUP, SIGINT, SIGQUIT and SIGTERM, and removes the files on the list of
+//! [`Unfinished`]. Then the signal ends the process, so that a shell ends its loops. Signals that
+//! were ignored at the start (`nohup`) stay ignored. SIGXFSZ becomes an error of the write that
+//! exceeds the limit. The process has one list and one thread.
 
 use std::{
     io,

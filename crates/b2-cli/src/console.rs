@@ -60,8 +60,7 @@ fn is_saved(file: &str) -> bool {
     ![".npy", ".npz"].iter().any(|suffix| path.ends_with(suffix))
 }
 
-/// The message about a file, without the name of the file or its key in a store, which stand before
-/// it.
+/// The message about a file, without the prefix that names the file or its key in a store.
 pub(crate) fn without_name<'a>(text: &'a str, file: Option<&str>) -> &'a str {
     let key = file.and_then(|file| file.split_once("::")).map(|(_, key)| key);
     let mut names = [file, key].into_iter().flatten();

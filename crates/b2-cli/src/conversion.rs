@@ -247,8 +247,8 @@ impl<'a> Convert<'a> {
         work.report(&done, Some(Path::new(&place.name())), start)
     }
 
-    /// Checks the input. Refuses recipes for data unless frames keep them, reports how Python
-    /// objects are stored, and refuses options that the input makes meaningless.
+    /// Checks the input: refuses recipes for data unless frames keep them, and options without a
+    /// meaning for the input. Reports how Python objects are stored.
     fn check_source(self, origin: &Origin, source: &Source) -> Result<()> {
         let Self { args, output, cx, format } = self;
         let keeps_all = matches!(

@@ -169,7 +169,7 @@ impl Scan<'_> {
         known && self.command.is_none() && !self.operands
     }
 
-    /// Does a value follow this long option as a word of its own?
+    /// Whether the value of this long option is the next word.
     fn long(&self, name: &str) -> bool {
         self.shapes.longs.contains(name)
     }

@@ -53,7 +53,7 @@ impl RecompressArgs {
         }
     }
 
-    /// Does the output take the place of the input?
+    /// Whether the output replaces the input.
     pub(crate) fn is_in_place(&self) -> bool {
         self.output.is_none() && self.output_dir.is_none()
     }

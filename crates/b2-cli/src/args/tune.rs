@@ -14,7 +14,7 @@ use crate::render::ByteSize;
 pub(crate) struct TuneArgs {
     #[command(flatten)]
     pub(crate) inputs: InputArgs,
-    /// The quality that counts
+    /// Goal of the search
     #[arg(long, value_name = "GOAL", default_value = "balanced", help_heading = "Selection")]
     pub(crate) goal: Goal,
     #[command(flatten)]

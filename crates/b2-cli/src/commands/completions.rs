@@ -1,8 +1,8 @@
-//! `b2 completions`: scripts that teach a shell our commands and options.
+//! `b2 completions`: completion scripts for shells.
 //!
-//! The scripts of most shells ask the program at each press of the key ([`complete`]), so that it
-//! completes what only it knows: columns of a table, members of a store, names of metadata. That of
-//! nushell is a list of commands, options and their fixed values.
+//! The scripts of most shells ask the program at each key press ([`complete`]). It completes names
+//! that only it knows: columns of a table, members of a store, names of metadata. The script of
+//! nushell is a fixed list of commands, options and values.
 
 mod candidates;
 

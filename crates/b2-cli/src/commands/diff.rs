@@ -1,4 +1,4 @@
-//! `b2 diff`: do two objects hold the same, whatever their formats?
+//! `b2 diff`: whether two objects hold the same content, in any formats.
 
 use core::fmt::Write as _;
 use std::{collections::BTreeSet, path::Path};
@@ -359,7 +359,7 @@ impl Side {
         Ok(nbytes / (dtype.itemsize() as u64).max(1))
     }
 
-    /// Can its format hold metadata?
+    /// Whether the format can hold metadata.
     fn has_metadata(&self) -> bool {
         let has = |source: &Source| {
             !matches!(source, Source::Items(_) | Source::Object(Object::Chunk(_)))

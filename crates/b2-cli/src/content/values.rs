@@ -56,8 +56,8 @@ impl Numbers {
         self.grid.shape()
     }
 
-    /// Hands the numbers of a part to `sink`, a tile at a time, with the ranges of the tile in
-    /// each axis (numbers of positions). Tiles come in C order, and so do the numbers in them.
+    /// Hands the numbers of a part to `sink` tile by tile, with the ranges of the tile in each axis
+    /// (numbers of positions). Tiles and their numbers come in C order.
     ///
     /// # Errors
     ///

@@ -166,8 +166,8 @@ fn part_of(word: &Path) -> Option<(Place, Part)> {
 /// An input, or the error of its name.
 pub(crate) type Found = Result<Origin, (String, Error)>;
 
-/// Whether the name has a suffix of frames and chunks, or the directory is a data set of bcolz,
-/// whose names are free.
+/// Whether the name has a suffix of frames and chunks. Data sets of bcolz count too, as their names
+/// are free.
 pub(crate) fn has_suffix(place: &Place) -> bool {
     if place.is_bcolz() || place.is_store() {
         return true;

@@ -1,9 +1,9 @@
 //! The target and the name of the output of each input.
 //!
-//! The rule for all commands: `-c` and `-o -` mean standard output, `-o FILE` a file, `-o DIR` and
-//! `--output-dir DIR` a file in that directory, and no option a file beside the input. The name is
-//! that of the input with its suffix added or removed. Without an option, standard input goes to
-//! standard output.
+//! The rule for all commands: `-c` and `-o -` mean standard output. `-o FILE` means a file, `-o
+//! DIR` and `--output-dir DIR` a file in that directory. Without an option, the output is a file
+//! beside the input, or standard output for standard input. The name is that of the input with its
+//! suffix added or removed.
 
 use std::{
     collections::BTreeSet,
@@ -203,8 +203,8 @@ impl<'a> Targets<'a> {
         }
     }
 
-    /// Gives the new folders the mode and times of those that they mirror, since nothing will be
-    /// written there any more.
+    /// Gives the new folders the mode and times of those that they mirror. Nothing may be written
+    /// there later.
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
-//! The program as its users run it: every case runs `b2` in a directory of its own, and checks
-//! standard output, standard error, the exit code and the remaining files.
+//! The program as its users run it: each case runs `b2` in its own directory, and checks both
+//! outputs, the exit code and the remaining files.
 
 mod append;
 mod array;

@@ -1,8 +1,8 @@
 //! `convert` from each format to each: arrays of every type, and tables with columns of every type.
 //!
-//! One run converts all samples for each pair. The output is read back: it has the values of the
-//! input and the run has named all losses, or the run has refused with a reason. The snapshots hold
-//! one line for each outcome. Parquet needs a build with the feature.
+//! One run converts all samples for each pair. Either the output has the values of the input and
+//! the run has named all losses, or the run has refused with a reason. The snapshots hold one line
+//! for each outcome. Parquet needs a build with the feature.
 
 use core::fmt::Write as _;
 use std::{collections::BTreeMap, fs};
@@ -177,8 +177,8 @@ fn sums(dir: &Dir, files: &[String]) -> Map {
     documents.iter().map(|one| (stem(&text(one, "path")), text(one, "sum"))).collect()
 }
 
-/// The text of values. In a store NaT is null, which has no text, and a duration is a number
-/// without its unit, which is reported as lost.
+/// The text of values. In a store NaT is null, which has no text. A duration is a number; its unit
+/// is reported as lost.
 fn text_of(dir: &Dir, file: &str) -> String {
     let text = fs::read_to_string(dir.path(file)).unwrap();
     let not_a_time = i64::MIN.to_string();

@@ -1,7 +1,7 @@
 //! `b2 compress` on arrays: `.npy` files, and raw data with a shape and a type.
 //!
-//! Boxes of whole chunks go through memory, so that each chunk is compressed once and the shape
-//! does not change the memory.
+//! Boxes of whole chunks pass through memory: each chunk is compressed once, in the same memory for
+//! any shape.
 
 use std::{
     fs::File,

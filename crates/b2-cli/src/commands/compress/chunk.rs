@@ -37,7 +37,7 @@ fn read_all(
 ) -> Result<Vec<u8>> {
     cx.one_chunk(cparams, len.unwrap_or(0))?;
     let mut src = Vec::with_capacity(len.and_then(|len| usize::try_from(len).ok()).unwrap_or(0));
-    // A larger input cannot fit a chunk; the limit keeps an endless pipe from filling the memory.
+    // A larger input is refused later; the limit keeps an endless pipe from filling the memory.
     reader.take(cx.memory()).read_to_end(&mut src).map_err(Error::io(Doing::Read))?;
     cx.one_chunk(cparams, src.len() as u64)?;
     Ok(src)

@@ -14,7 +14,7 @@ use crate::{
 /// Names of the metalayer that describes an array: now, and in the betas.
 const RESERVED: [&str; 2] = ["b2nd", "caterva"];
 
-/// Are there any metalayers to write?
+/// Whether there are metalayers to write.
 pub(super) fn is_wanted(tuning: &TuningArgs) -> bool {
     !tuning.meta.is_empty() || !tuning.vlmeta.is_empty() || tuning.meta_file.is_some()
 }

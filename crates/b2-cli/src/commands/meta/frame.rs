@@ -1,4 +1,4 @@
-//! Metalayers of a frame: one commit for all changes, under the lock of the frame.
+//! Metalayers of a frame: one commit for all changes, under the lock if there is one.
 
 use std::path::Path;
 

@@ -272,7 +272,7 @@ fn add_columns(members: &mut Vec<(Member, Place)>, origin: &Origin, table: &Tabl
     }));
 }
 
-/// The columns of a table side by side. Those without a fixed width are named only.
+/// The columns of a table side by side. Columns without a fixed width are named only.
 fn open_rows(cx: &Context, table: &Origin, key: Option<&str>) -> Result<Opened<Error>> {
     let (mut columns, mut left_out) = (vec![], vec![]);
     let mut add = |name: &str, grid: Result<Grid>| match grid {

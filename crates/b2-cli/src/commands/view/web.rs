@@ -6,8 +6,8 @@
 //!         <--parts of files--  answer    status, headers, and bytes
 //! ```
 //!
-//! A page of another origin learns nothing: it does not know the secret, the header `Host` exposes
-//! names that are rebound to this machine, and no header allows other origins to read.
+//! A page of another origin learns nothing. It does not know the secret; the header `Host` exposes
+//! names that were rebound to this machine; no header allows other origins to read.
 
 mod answer;
 mod request;

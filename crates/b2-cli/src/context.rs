@@ -330,7 +330,7 @@ impl Context {
                 && let Some(mismatch) = log.take()
             {
                 let mismatch = without_name(&mismatch, Some(&name));
-                self.console.warning(&name, &format!("{mismatch}; read all the same"));
+                self.console.warning(&name, &format!("{mismatch}; read anyway"));
             }
             match done {
                 Ok(()) => {}

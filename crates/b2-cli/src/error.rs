@@ -106,10 +106,10 @@ pub(crate) enum Error {
     #[error("{what} is for {needs}, and the items are {dtype}")]
     LossyType { what: String, needs: &'static str, dtype: String },
     /// The data have more or fewer bytes than the items of the array.
-    #[error("the array has {expected} bytes, the file has {found} for it")]
+    #[error("the array needs {expected} bytes, the file has {found} for it")]
     ArrayLen { expected: u64, found: u64 },
     /// A pipe ends before the array is complete.
-    #[error("the array has {expected} bytes, the input ends before")]
+    #[error("the array needs {expected} bytes, the input ends earlier")]
     ArrayCut { expected: u64 },
     /// The file with metadata cannot be used.
     #[error("{what}")]
@@ -124,10 +124,10 @@ pub(crate) enum Error {
     #[error("reading back gave other data at byte {at} (expected {expected}, found {found})")]
     ReadBack { at: u64, expected: ByteOrEnd, found: ByteOrEnd },
     /// The output exceeds `--max-output`.
-    #[error("{nbytes} bytes come out, the limit is {limit}")]
+    #[error("the data decompress to {nbytes} bytes, the limit is {limit}")]
     MaxOutput { nbytes: u64, limit: u64 },
     /// The output exceeds `--max-ratio` times the input.
-    #[error("{nbytes} bytes come out of {from}, the limit is {limit} times as many")]
+    #[error("{from} bytes decompress to {nbytes}, the limit is {limit} times as many")]
     MaxRatio { nbytes: u64, from: u64, limit: u64 },
     /// The working memory is too small.
     #[error("{needed} bytes of working memory are needed, the limit is {limit}")]
@@ -448,21 +448,23 @@ impl Error {
             Self::Exists { .. } => "use -f to overwrite, or -o to choose another name",
             Self::NotRegular { kind: FileKind::Directory, .. } => "use -r to walk directories",
             Self::NotRegular { .. } => "use -f if this is meant",
-            Self::PerhapsChunk { .. } => "FILE@0 takes it for a chunk",
+            Self::PerhapsChunk { .. } => "FILE@0 reads it as a chunk",
             // Larger sizes are probably those of a row, not of an item.
             Self::PartItem { of: 2..=16, .. } => {
-                "what may end anywhere goes to a frame of bytes: `b2 cat FILE | b2 c -t 1 -o NEW`"
+                "a frame of bytes may end anywhere: `b2 cat FILE | b2 c -t 1 -o NEW`"
             }
             Self::OneForMany { .. } => "use --output-dir, or -c for one stream",
             Self::NoFolder { .. } => "`mkdir -p` makes it",
             Self::Edited { .. } => {
-                "what was typed is kept there: mend it, and use `b2 meta import FILE THAT`"
+                "your text is kept there: correct it, and use `b2 meta import FILE THAT`"
             }
-            Self::Twice { .. } => "two inputs have one name: give each a run and an -o of its own",
+            Self::Twice { .. } => {
+                "two inputs give this name: run each by itself, with an -o of its own"
+            }
             Self::Same { .. } => "use -o to choose another name",
             Self::ShowLess { .. } => "use --slice or -n to choose a part, or -M to allow more",
             Self::NoType { .. } => {
-                "--dtype says what raw data are, --from csv that they are text in columns"
+                "--dtype gives raw data a type, --from csv reads text in columns"
             }
             Self::Locked(_) => "use --lock-timeout to wait longer",
             Self::MaxMemory { .. } => "use -M to allow more, or -T to use fewer threads",
@@ -482,7 +484,7 @@ impl Error {
             },
             Self::Csv(CsvError::Value { .. }) => message::OTHER_TYPES,
             Self::Csv(CsvError::NotText { .. }) => {
-                "`iconv -f latin1 -t utf-8 FILE > NEW` makes text of it that is read"
+                "`iconv -f latin1 -t utf-8 FILE > NEW` converts it to UTF-8"
             }
             Self::Blp(bloscpack::Error::Param(
                 bloscpack::error::Param::NotEnoughSpace { .. }
@@ -496,12 +498,12 @@ impl Error {
                 "this is the index of a sparse frame: name its directory"
             }
             Self::Frame(b2frame::Error::Param(b2frame::error::Param::OlderLayout { .. })) => {
-                "`b2 convert` makes a frame of today of it"
+                "`b2 convert` makes a frame of the current layout"
             }
             Self::Frame(b2frame::Error::Param(b2frame::error::Param::NotLast {
                 kind: Kind::Frame | Kind::Unknown,
                 ..
-            })) => "if frames follow, `b2 repack` makes one of them",
+            })) => "if frames follow, `b2 repack` merges them",
             Self::Frame(b2frame::Error::Param(b2frame::error::Param::NotLast { .. }))
             | Self::Blp(bloscpack::Error::Param(bloscpack::error::Param::NotLast { .. })) => {
                 "`b2 split FILE` writes what it holds to files of their own"
@@ -509,7 +511,7 @@ impl Error {
             Self::Bcolz(bcolz_store::Error::Corrupt {
                 what: bcolz_store::error::Corrupt::Checksum { .. },
                 ..
-            }) => "if a program that knows no checksums assigned to it, use --no-check",
+            }) => "if a program without checksums changed it, use --no-check",
             Self::Store(b2store::Error::Param(b2store::error::Param::Outside { .. })) => {
                 "`b2 convert` makes a store without them"
             }

@@ -1,5 +1,5 @@
-//! A sequence of frames as one content. It is made into one frame, since other programs read only
-//! the first, and since only a single frame can be changed in place.
+//! A sequence of frames as one content, merged into one frame. Other programs read only the first
+//! frame, and only a single frame can be changed in place.
 
 use std::{
     fs::{self, File},
@@ -41,7 +41,7 @@ pub(crate) fn merge_in_place(cx: &Context, path: &Path, lock: LockArgs) -> Resul
     }
     staged.commit_with_mode(Some(&metadata))?;
     let name = origin.name();
-    cx.console.note(&format!("{}: {} frames are one now", harmless(&name), count(nframes)));
+    cx.console.note(&format!("{}: {} frames are merged into one", harmless(&name), count(nframes)));
     Ok(())
 }
 

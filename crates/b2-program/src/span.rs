@@ -14,7 +14,7 @@ pub struct Span {
 
 /// The reason why a text is not a range.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is no position, and no range like 10:20, :5 or -5:")]
+#[error("{text:?} is neither a position nor a range like 10:20, :5 or -5:")]
 pub struct SpanError {
     text: String,
 }

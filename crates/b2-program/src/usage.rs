@@ -22,7 +22,7 @@ pub fn value(error: &Error) -> String {
         "" => "a value is needed".to_owned(),
         // Rust's own words do not say that a number was expected.
         _ if source.contains("invalid digit") || source.contains("too large") => {
-            format!("{given:?} is no whole number that fits here")
+            format!("{given:?} is not a whole number in the allowed range")
         }
         _ if source.starts_with(&format!("{given} is not in ")) => {
             let range = source.rsplit(' ').next().unwrap_or_default().replace("..=", " to ");

@@ -59,7 +59,7 @@ pub enum Error {
     #[error("{0}, which none of the openers reads")]
     NoOpener(Format),
     /// The file has more or fewer bytes than the items of its array.
-    #[error("the array has {expected} bytes, the file has {found} for it")]
+    #[error("the array needs {expected} bytes, the file has {found} for it")]
     ArrayLen {
         /// Bytes of the items.
         expected: u64,
@@ -75,15 +75,15 @@ pub enum Error {
         limit: u64,
     },
     /// The data of an input exceed its limit.
-    #[error("{nbytes} bytes come out, the limit is {limit}")]
+    #[error("the data decompress to {nbytes} bytes, the limit is {limit}")]
     MaxOutput {
         /// Bytes of data.
         nbytes: u64,
-        /// Bytes that may come out.
+        /// The limit (bytes).
         limit: u64,
     },
     /// The data exceed the allowed multiple of the stored bytes.
-    #[error("{nbytes} bytes come out of {from}, the limit is {limit} times as many")]
+    #[error("{from} bytes decompress to {nbytes}, the limit is {limit} times as many")]
     MaxRatio {
         /// Bytes of data.
         nbytes: u64,

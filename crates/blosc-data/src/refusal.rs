@@ -21,7 +21,7 @@ pub enum CsvError {
     #[error("there is no first line with the names of the columns")]
     NoNames,
     /// A name is not UTF-8.
-    #[error("the name of column {column} (from 0) is no UTF-8")]
+    #[error("the name of column {column} (from 0) is not UTF-8")]
     NameText {
         /// The number of the column.
         column: usize,
@@ -51,7 +51,7 @@ pub enum CsvError {
         dtype: String,
     },
     /// A value is not UTF-8.
-    #[error("line {line}, column {column:?}: a value is no UTF-8")]
+    #[error("line {line}, column {column:?}: a value is not UTF-8")]
     NotText {
         /// The line, from 1.
         line: u64,
@@ -107,7 +107,7 @@ fn csv_text(error: &csv::Error) -> String {
 #[non_exhaustive]
 pub enum Refusal {
     /// Items without fields, or in several dimensions, for a format of tables.
-    #[error("items without fields, or in several dimensions, so that there are no columns")]
+    #[error("items without fields, or in several dimensions, which form no columns")]
     NoColumns,
     /// A choice of columns or rows of data without any.
     #[error("not a table: there are no rows and no columns to choose")]
@@ -157,10 +157,10 @@ pub enum Refusal {
     #[error("column `{0}` of the table has a fixed width, and the new text is longer")]
     TextTooLong(String),
     /// Python objects in place of bytes.
-    #[error("items are Python objects, which are no bytes of data")]
+    #[error("items are Python objects, which have no raw bytes")]
     PythonObjects,
     /// Bytes without a type, for a format of arrays.
-    #[error("not an array, and nothing tells what its items are")]
+    #[error("not an array, and the type of its items is unknown")]
     UnknownItems,
     /// A size in bytes for the chunks or blocks of an array.
     #[error("chunks and blocks of an array have a shape, not a number of bytes")]
@@ -172,10 +172,10 @@ pub enum Refusal {
     #[error("shapes of chunks and blocks are for arrays")]
     ShapesOfBytes,
     /// A codec or filter for arrays, for bytes without a shape.
-    #[error("{0} is for arrays, and nothing tells the shape of these data")]
+    #[error("{0} is for arrays, and these data have no shape")]
     IsForArrays(String),
     /// A codec or filter for arrays, for a format that holds none.
-    #[error("the shape of the array is needed for {0} has none")]
+    #[error("{0} has none")]
     FormatWithoutShape(String),
     /// A codec for arrays of two dimensions.
     #[error("{0} is for arrays of two dimensions")]

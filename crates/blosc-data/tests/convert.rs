@@ -130,7 +130,7 @@ fn an_output_that_fails_leaves_what_was_there() {
     let frame = dir.path().join("bytes.b2frame");
     fs::write(&frame, b2frame::to_cframe(b"abc", &Default::default()).unwrap()).unwrap();
     let refused = convert(&frame, &to, settings(OutputFormat::Npy), &|_| ());
-    assert!(refused.unwrap_err().to_string().contains("nothing tells what its items are"));
+    assert!(refused.unwrap_err().to_string().contains("the type of its items is unknown"));
     assert_eq!(fs::read(&to).unwrap(), b"old");
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
     let Content::Object(object) = of_file(&frame, &OpenOptions::default()).unwrap() else {

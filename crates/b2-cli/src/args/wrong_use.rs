@@ -119,7 +119,7 @@ mod tests {
             ("b2 cat -o x f", "no option \"-o\"", "the output is standard output: use `> FILE`"),
             (
                 "b2 c -T x f",
-                "--threads: \"x\" is no whole number that fits here",
+                "--threads: \"x\" is not a whole number in the allowed range",
                 "`b2 compress -h` lists the options",
             ),
             (

@@ -1,5 +1,5 @@
-//! `b2 append`: data at the end of a frame, along a dimension of an array, at the end of a
-//! Bloscpack file, of a data set of bcolz, of a table or a value of a store, in place.
+//! `b2 append`: adds data in place, at the end of a frame, a Bloscpack file, a data set of bcolz, a
+//! table or a value of a store, or along a dimension of an array.
 //!
 //! The command checks everything before it writes anything: whole items, their type, the shape. A
 //! frame gets all data in one commit, a Bloscpack file those of each input. A crash leaves the
@@ -122,7 +122,7 @@ fn append_files(args: &AppendArgs, cx: &Context, origin: &Origin, files: &[PathB
     }
     let origin = &formats::store::value_of(origin, cx.read_params())?;
     let object = open_target(cx, origin)?;
-    // A layout that does not parse counts as none: the target is then bytes.
+    // A table or an array takes text as values, and not as bytes.
     let layout = object.layout().unwrap_or_default();
     let wanted = Wanted { row: row_type(&object, layout.as_ref()), is_array: layout.is_some() };
     let before = match &object {
@@ -323,7 +323,7 @@ impl Work<'_> {
             return;
         }
         self.cx.console.note(&format!(
-            "{}: appended without loss, so that what is there does not lose more",
+            "{}: appended without loss, so that the existing data lose no more",
             path_text(self.path)
         ));
     }

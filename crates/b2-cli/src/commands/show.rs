@@ -66,7 +66,7 @@ fn title(cx: &Context, name: &str, is_first: bool) -> Result<()> {
 }
 
 fn show_input(args: &ShowArgs, cx: &Context, origin: &Origin) -> Result<()> {
-    // CSV and JSON of a whole table pass through bounded memory.
+    // CSV and JSON show the whole table, which the limits must allow.
     let is_whole = (args.csv || cx.console.json()) && args.slice.is_none() && args.lines.is_none();
     if let Some(found) = formats::store::rows(origin, cx.read_params())? {
         if is_whole {
@@ -221,8 +221,9 @@ fn show_parts(
     }
     if args.dtype.is_none() {
         let name = origin.name();
-        cx.console
-            .note(&format!("{name}: bytes without a type: --dtype says it, `b2 cat` writes them"));
+        cx.console.note(&format!(
+            "{name}: bytes without a type: --dtype gives one, `b2 cat` writes them"
+        ));
     }
     print(cx, &items_part(args, cx, &parts)?)
 }

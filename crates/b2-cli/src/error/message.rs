@@ -148,22 +148,22 @@ messages! {
         "this program reads files; it has no client for addresses",
         "`cargo install --path engines/b2-full` makes a `b2` with such clients: docs/engines.md";
     OTHER_FORMAT: Foreign,
-        "{}, and none of the formats of Blosc",
+        "{}, which this program does not read",
         "`cargo install --path engines/b2-full` makes a `b2` that reads it: docs/engines.md";
     NOT_FOR_COMMAND: Foreign,
         "{}, which this command does not read",
         "cat, convert, diff, info, list, meta get, plot, show, stats, sum, verify and view do";
     ARCHIVE_IS_READ: Foreign,
-        "an archive of NumPy, which is read and not changed",
+        "an archive of NumPy, which b2 reads but cannot change",
         "`b2 convert FILE new.b2z` makes a store of it, whose values are changed in place";
     NOTHING_CONVERTED: Foreign,
-        "nothing in it becomes a value of a store, and nothing was written",
+        "nothing in it can be a value of a store: nothing was written",
         "`b2 list --tree` shows what is in it";
     NO_COLUMN_KIND: Usage,
-        "column {}, a type that a table of a store has no kind for",
+        "column {}: a table of a store cannot hold this type",
         "--format b2nd keeps every type, in rows instead of columns";
     NO_INDEX: Data,
-        "chunks.b2frame is missing, which says where the chunks of a sparse frame belong",
+        "chunks.b2frame is missing, the index of a sparse frame",
         "`b2 rescue FOLDER -o NEW` saves its chunks";
     TIME_TOO_FAR: Data,
         "column `{}`: a time that is too far away to be counted in seconds";
@@ -172,75 +172,76 @@ messages! {
     OBJECT_IN_CELL: Data,
         "column `{}`: an object that a cell of a store cannot hold";
     OUTPUT_IS_NO_STORE: Usage,
-        "{} is no store, so that nothing can be added to it";
+        "{} is not a store, so nothing can be added to it",
+        "use -o NEW.b2z::/KEY to make a store";
     VALUES_ARE_FRAMES: Usage,
-        "a value of a store is an array or a frame, and no {}",
-        "without --format it is what fits the input";
+        "a value of a store is an array or a frame, not a {}",
+        "leave out --format: the input decides";
     KEY_HAS_SLASH: Usage,
         "the key of a value in a store begins with a slash",
         "as in -o STORE.b2z::/key";
     STORE_KEEPS_INPUT: Usage,
-        "the input of a store is kept: --rm is not for stores",
-        "use --verify, and remove the input then";
+        "--rm does not apply if the output is in a store",
+        "use --verify, then remove the input by hand";
     SEPARATED_VALUES: Foreign,
-        "comma-separated values, which are not compressed",
-        "`b2 show` prints them as a table, `b2 convert FILE table.b2z` makes one of them";
+        "not a compressed file: comma-separated values",
+        "`b2 show` prints them as a table, `b2 convert FILE table.b2z` stores that";
     BCOLZ_IS_A_DIRECTORY: Usage,
-        "a data set of bcolz is many files, none of which was named";
+        "a data set of bcolz is a directory: name one of its files";
     TABLE_IS_FRAMES: Usage,
-        "a table of a store is many frames, none of which was named",
+        "a table of a store has many frames: name one of them",
         "`b2 list --tree` shows the columns; STORE::/_cols/NAME is a frame where there is one";
     PACKED_ALREADY: Usage,
         "is {} already",
         "use -o to make a copy";
     TWO_FILES_OF_A_KEY: Usage,
-        "another file of the folder has the key {} in the store as well",
+        "two files of the folder would have the key {} in the store",
         "rename one of the two";
     NO_FILE_IN_FOLDER: Foreign,
-        "there is no file in it";
+        "it contains no file";
     NOTHING_TAKEN: Foreign,
         "nothing in it is for this command; left out: {}",
-        "-v names them; without -r a file that is named is looked at whatever it is";
+        "-v names them; a file that is named itself, without -r, is always read";
     NOTHING_CALLED_SO: Foreign,
-        "nothing in it is called like a frame or a chunk; left out: {}",
-        "name the files: what they hold counts then, as in `DIR/*`";
+        "nothing in it has the name of a frame or a chunk; left out: {}",
+        "name the files, as in `DIR/*`: then their content decides";
     NOTHING_TO_COMPRESS: Foreign,
         "nothing in it is to be compressed; left out: {}",
         "`b2 recompress` and `b2 convert` compress anew; --output-dir with --copy-rest copies them";
     NO_STORE: Foreign,
-        "no store of Blosc2: neither an archive nor a directory nor a frame of that kind";
+        "not a store of Blosc2: neither an archive nor a directory nor a frame of this kind";
     COMPRESSES_FILES: Usage,
-        "a part of a file: compress takes files as they are",
+        "a part of a file: compress takes only whole files",
         "`b2 convert` compresses a part another way, `b2 extract` copies it";
     A_STORE: Usage,
         "is a store of several values",
         "name one of them as STORE::/key; `b2 list --tree` shows the keys";
     HOLDS_OBJECTS: Usage,
-        "holds {} of Python, one after the other, and no items",
+        "holds {} of Python instead of items",
         "`b2 show` shows them; `b2 convert` copies them to another frame";
     A_GROUP: Usage,
         "{} is a group of values",
         "`b2 list --tree` shows the keys";
     GROUP_OF_ARRAYS: Usage,
-        "is a group of arrays, of which one has to be named, as in {}",
+        "is a group of arrays: name one of them, as in {}",
         "`b2 list` lists them";
     TREE_IS_TEXT: Usage,
-        "--tree draws for people, and --json is for programs",
-        "`b2 list -r --json` tells of each file";
+        "--tree and --json exclude each other",
+        "`b2 list -r --json` describes each file";
     DIRECTORY_OF_NOTHING: Foreign,
-        "no data set of a format that is read there";
+        "a directory that holds no data in a known format";
     A_TABLE: Usage,
         "{} is a table",
         "`b2 show` shows tables, `b2 convert` makes other files of them";
     A_COLUMN: Usage,
-        "{} is a column of a table, which has as many rows as the others",
+        "{} is a column, which must be as long as the others of its table",
         "append rows to the table";
     NO_NUMPY_TYPE: Usage,
         "column {}: NumPy has no type for them",
         "--columns leaves columns out; .csv, .parquet and stores hold them";
     REMOVES_THE_STORE: Usage,
         "--rm would remove the whole store of which this is a value",
-        "b2 meta and b2 convert do not take values out of stores";
+        "leave out --rm";
     A_PART_IS_NO_FILE: Usage,
         "there is no file {:?}",
         "--slice chooses a part, as in `b2 show FILE --slice 0:2`";
@@ -265,35 +266,36 @@ messages! {
     HEADING: Usage,
         "this is {}";
     CHANGED_WHILE_READ: Data,
-        "another program changed what was written already",
+        "another program changed data that were written already",
         "read it again";
     DELIMITER_IS_FOR_TEXT: Usage,
-        "--delimiter is for text that is read, and the input is none by name or by --from",
-        "leave it out: text that is written has commas";
+        "--delimiter is for text input: neither the name nor --from says that this is text",
+        "use --from csv, or leave it out: text output has commas";
     UNCHECKED_IS_KEPT: Usage,
-        "--rm removes no input whose checksums are not compared",
+        "--rm and --no-check exclude each other: an unchecked input is kept",
         "leave out --rm or --no-check";
     FOLDER_IS_KEPT: Usage,
-        "--rm removes no folder of files";
+        "--rm cannot remove a folder of files",
+        "leave out --rm";
     NO_ATTRIBUTE: Usage,
-        "no value that an attribute can have: {}";
+        "an attribute cannot have this value: {}";
     COLUMN_HAS_NO_METADATA: Usage,
         "a column of a table has no metadata of its own",
         "the table has attributes";
     TABLE_HOW: Usage,
-        "these are no columns or rows that the action takes",
-        "`b2 help table` shows each action with what it takes";
+        "the action does not take these columns or rows",
+        "`b2 help table` shows each action with its arguments";
     ROWS_HAVE_FIELDS: Usage,
         "bytes without fields, which are no rows of a table",
-        "`b2 convert --dtype \"[('day', 'i8'), ('price', 'f8')]\" FILE rows.npy` says what they are";
+        "`b2 convert --dtype \"[('day', 'i8'), ('price', 'f8')]\" FILE rows.npy` gives them fields";
     NOT_NUMBERS: Usage,
-        "the items are {}, which are no numbers to draw",
-        "--dtype says what bytes are, --columns chooses a column or a field of numbers";
+        "the items are {}, and only numbers can be drawn",
+        "--dtype gives bytes a type, --columns chooses a column or a field of numbers";
     CHOOSE_COLUMN: Usage,
-        "rows with the columns {}, of which some have to be chosen",
+        "choose from the columns of its rows: {}",
         "use --columns NAME, or --columns NAME,NAME for several lines";
     PLOT_NO_DIMENSION: Usage,
-        "one item, which is no picture",
+        "a single item is no picture",
         "`b2 show` shows it";
     PLOT_DIMENSIONS: Usage,
         "the slice has {} dimensions, and a picture has one or two",
@@ -305,11 +307,11 @@ messages! {
         "the slice has {}, and a heat map has two dimensions",
         "`--kind line` draws one dimension, `--kind histogram` any number of them";
     SLICE_OF_TABLE: Usage,
-        "of a table of a store, --slice takes a range of rows without a step",
+        "--slice of a table takes a range of rows without a step",
         "--where chooses rows, --columns columns";
     STATS_BYTES: Usage,
         "the items are {}, which have no histogram",
-        "--dtype says what bytes are";
+        "--dtype gives bytes a type";
     STATS_AXIS: Usage,
         "--axis {} is no dimension, or gives more than 10000 lines",
         "--slice chooses a part";
@@ -320,7 +322,7 @@ messages! {
         "a table has rows and no dimensions for --axis",
         "--columns chooses columns, --slice A:B rows";
     PLOT_UNLIKE: Usage,
-        "columns of times and of numbers, or times of several units, have no axis together",
+        "columns of times and of numbers, or times of several units, cannot share an axis",
         "draw some of them with --columns, and use --x NAME for the one that is the x axis";
     PLOT_ROWS: Usage,
         "--x and --where are for rows of a table, whose items have one dimension";
@@ -331,18 +333,18 @@ messages! {
         "--bins is for histograms",
         "--kind histogram draws one";
     PLOT_ONE_COLUMN: Usage,
-        "only lines are drawn of several columns",
+        "several columns can only be drawn as lines",
         "use --columns NAME for a histogram";
     PLOT_NO_VALUES: Data,
         "there is nothing to draw: the slice has no items";
     PLOT_FORMAT: Usage,
-        "{} is no picture that is written: those are .png and .svg",
+        "{} is not a picture: b2 writes .png and .svg",
         "use -o NAME.png, -o NAME.svg, or --format with -o -";
     SCREEN_FORMAT: Usage,
         "a screen is written as .png",
         "use --picture NAME.png";
     PLOT_TWO_FORMATS: Usage,
-        "--format says another picture than the name {}",
+        "--format contradicts the name {}",
         "leave out --format, or use another name";
     PLOT_SIZE: Usage,
         "a picture is 160 to 4096 pixels wide and 120 to 4096 high",
@@ -350,57 +352,61 @@ messages! {
     RESCUE_NEEDS_FILES: Usage,
         "only files and directories can be rescued, into files and directories";
     RESCUED_ARRAY: Usage,
-        "what is saved of it is a .{} file as well",
+        "the output of this rescue is a .{} file",
         "use such a name; `b2 convert` makes other files of it";
     NO_FILL: Usage,
-        "of files of NumPy the rows and arrays that are there are saved, and nothing is filled",
+        "--fill does not apply: a rescue of NumPy's files saves the rows and arrays that are left",
         "leave out --fill";
     TYPE_OF_BCOLZ: Usage,
-        "--dtype is for arrays and tables of bcolz: other formats say what their items are";
+        "--dtype is for arrays and tables of bcolz: other formats store their type",
+        "leave out --dtype";
     NO_NAN: Usage,
-        "no item of {} bytes is not a number";
+        "an item of {} bytes cannot be NaN",
+        "use --fill zeros, or give the bytes of an item, as 0x0000803f";
     FILL_OF_ITEM: Usage,
-        "the fill needs the bytes of an item, which are {}";
+        "the fill needs {} bytes, the size of an item",
+        "as in --fill 0x0000803f for 4 bytes";
     NOTHING_RESCUED: Data,
         "no sound chunk and no header were found";
     NOT_COMPRESSED: Usage,
-        "a .{} file holds data as they are, so that there is nothing to choose";
+        "a .{} file is not compressed: options of compression do not apply";
 
     SEALS_FRAMES: Usage,
-        "only whole files with one frame, and sparse frames, are sealed in place";
+        "only a file of a single frame, and a sparse frame, can be sealed";
 
     DAMAGED_IS_NOT_SEALED: Data,
         "is damaged: a new seal would hide that",
         "`b2 verify` says where, `b2 rescue` saves the rest";
     REPACKS_FRAMES: Usage,
-        "a chunk or data of another format, which hold no dead bytes";
+        "a chunk or data of another format, which never have dead bytes";
     REPACKS_ONE_FRAME: Usage,
-        "a part of a file, which is not repacked in place",
+        "a part of a file, which cannot be repacked in place",
         "use `b2 convert FILE#N` to make a new file of one frame";
 
     EXTRACT_WHICH: Usage,
         "more than one frame",
         "FILE#N names one of them; `b2 split` makes a file of each";
     JOINS_FRAMES: Usage,
-        "no frame: only frames can stand one after the other",
+        "not a frame: only frames can be joined",
         "`b2 convert --format b2frame` makes a frame of it";
     STRICT: Foreign,
         "{}, which --strict refuses",
         "without --strict it is left out with a warning";
     NOT_ONE_PIECE: Usage,
-        "not one piece of a file that could be copied",
+        "cannot be copied, as it is not one piece of a file",
         "use `b2 convert`";
     NO_SUCH_CHUNK: Usage,
-        "no chunk {}";
+        "no chunk {}",
+        "`b2 info -vv FILE` lists the chunks";
     NOTHING_TRIED: Usage,
-        "none of the settings is for these data";
+        "none of the settings fits these data";
     NOTHING_FOUND: Data,
         "no frame and no chunk was found";
     RECOMPRESS_HOW: Usage,
-        "nothing says how to compress",
+        "no option says how to compress",
         "as in `b2 recompress -C zstd -9 FILE`; `b2 tune FILE` finds what is good";
     RECOMPRESS_ONE: Usage,
-        "a part of a file, or more than one object, which is not replaced",
+        "a part of a file, or several objects, which cannot be replaced in place",
         "use -o to write a new file of one object";
     NO_SUCH_COLUMN: Usage,
         "no column has the name {}";
@@ -408,10 +414,10 @@ messages! {
         "no column has the name {}",
         "text stands in quotation marks, as in --where 'name == \"A\"'";
     EMPTY_LIST: Usage,
-        "a list without a line, which checks nothing",
+        "the list is empty: there is nothing to check",
         "`(cd DIR && b2 sum -r .) > LIST` makes one of a folder";
     NO_SUMS: Usage,
-        "line {} is not one of `b2 sum`",
+        "line {} is not in the form of `b2 sum`",
         "a line is the sum, two spaces and the name";
     SUMS_DIFFER: Data,
         "sums that differ from the list: {}";
@@ -424,20 +430,20 @@ messages! {
         "nothing but a terminal to read from",
         "name a FILE, or send data through a pipe";
     A_FOLDER: Usage,
-        "a folder, and none of the objects that are folders",
-        "name what is in it: `b2 list --tree FOLDER` shows that";
+        "a folder of files, not a single object",
+        "name a file in it: `b2 list --tree FOLDER` shows them";
     FOLDERS_TO_COMPARE: Usage,
-        "two objects are compared, and not two folders",
-        "`(cd A && b2 sum -r .) > list` and `(cd B && b2 sum -c ../list)` compare what is in two";
+        "diff compares two objects, not two folders",
+        "`(cd A && b2 sum -r .) > list` and `(cd B && b2 sum -c ../list)` compare two folders";
     NO_SUFFIX: Usage,
-        "the name does not end in {}, so that there is nothing to take away",
+        "the name does not end in {}: there is no suffix to remove",
         "use -o to name the output, or --suffix";
     UNKNOWN_OUTPUT_FORMAT: Usage,
         "neither --format nor the name of the output tells its format",
         "use --format, as in `b2 convert --format b2frame data.blp`";
     OUTPUT_IS_FOLDER: Usage,
-        "a folder, whose name tells no format",
-        "as in `b2 convert --format b2nd --output-dir FOLDER FILE`";
+        "the output is a folder, whose name tells no format",
+        "use --format, as in `b2 convert --format b2nd --output-dir FOLDER FILE`";
     AFTER_THE_END: Data,
         "there is nothing at this byte: the file has {}",
         "`b2 info -v FILE` shows where its frames start";
@@ -445,13 +451,13 @@ messages! {
         "a pipe, of which no part can be named",
         "use the name of the pipe alone, or keep its content in a file";
     FORMAT_NAMES_INPUTS: Usage,
-        "with --format every name is an input, and {} is not there",
+        "with --format every name is an input, and {} does not exist",
         "use -o to name the output";
     OUTPUT_IS_DATA: Usage,
-        "is there already and holds data of the same kind: another input?",
+        "exists and holds data of the same kind: is it another input?",
         "use -f -o NAME to overwrite it, or --format to convert several inputs";
     SEQUENCE: Usage,
-        "a sequence of frames that are no one content: arrays, objects or items of several sizes",
+        "the frames do not form one content: arrays, objects or items of several sizes",
         "name one as FILE#N, or use `b2 split FILE` for all";
     REMOVES_NO_FOLDER: Usage,
         "a directory, which --rm does not remove",
@@ -459,10 +465,10 @@ messages! {
     NO_ITEMS: Usage,
         "{}, whose bytes are no items of the array";
     APPENDS_ITSELF: Usage,
-        "is the file to append to",
+        "is the target of the append itself",
         "append a copy, as in `cp -r FILE COPY && b2 append FILE COPY`";
     REST_OF_SEQUENCE: Data,
-        "a sequence of frames after which something else follows",
+        "other data follow the frames",
         "`b2 split FILE` takes its frames out";
     DIRECTORY_TO_STDOUT: Usage,
         "the output is a directory, which standard output cannot take",
@@ -482,32 +488,32 @@ messages! {
 
     // Arrays and items.
     ONE_SLICE: Usage,
-        "this is no array: --slice can be one index, or one range without a step";
+        "not an array: --slice takes one index, or one range without a step";
     NOT_A_TABLE: Usage,
-        "not a table: there are no rows to choose with --where and --skip, and no --columns";
+        "not a table: --where, --skip and --columns do not apply";
     NOT_AN_ARRAY: Usage,
-        "not an array, so that there is no .npy file to make of it",
+        "not an array, so it cannot become a .npy file",
         "use --format raw";
     SECOND_ARRAY: Usage,
         "a .npy file holds one array, and another one follows",
         "use --format raw";
     INPUT_IS_NO_ARRAY: Usage,
-        "neither a .npy file nor raw data with --shape and --dtype, so that it is no array",
+        "not an array: neither a .npy file nor raw data with --shape and --dtype",
         "use --format b2frame to compress the bytes as they are";
     SHAPE_OF_WHAT: Usage,
-        "nothing says of which type the items of --shape are",
+        "--shape needs the type of the items",
         "use --dtype with it";
     TEXT_HAS_ROWS: Usage,
-        "text in columns has rows, and no --shape",
+        "--shape does not apply to text in columns",
         "leave it out";
     NPY_HAS_A_TYPE: Usage,
-        "a .npy file says the type of its items, and --dtype does not change it",
+        "a .npy file stores its type: --dtype cannot change it",
         "leave out --dtype";
     ROWS_EXCEED_MEMORY: Limit,
         "the rows of one chunk do not fit the memory, and a pipe gives them whole",
         "name the file, use -M to allow more, or choose other --chunks";
     OPEN_SHAPE_OF_PIPE: Usage,
-        "the length of a pipe is not known, so that no length of the shape can be -1",
+        "the length of a pipe is not known, so no length of the shape can be -1",
         "name the file, or give all lengths";
     FORTRAN_PIPE: Usage,
         "items in Fortran order cannot come through a pipe",
@@ -516,38 +522,39 @@ messages! {
         "an array in Fortran order, or of no dimension, does not grow at its end",
         "use `b2 convert` to make a .b2nd file of it";
     SHAPE_IN_METADATA: Usage,
-        "an array whose shape stands in metadata, which no append keeps up",
+        "an array whose metadata hold the shape, which an append cannot change",
         "use `b2 convert` to make a .b2nd file of it";
     GROWS_BY_ROWS: Usage,
-        "grows along its first dimension only, which --axis {} is not",
+        "grows along its first dimension only, not along --axis {}",
         "`b2 convert` to a .b2nd file makes an array that grows along each";
     NPY_HEADER_IS_FULL: Usage,
         "the header of the .npy file has no room for a longer shape",
         "`b2 convert` to another .npy file makes room";
     SUFFIX_CANNOT_GROW: Usage,
-        "nothing can be appended to a .{} file, so that none is made",
+        "nothing can be appended to a .{} file, so none is made",
         "frames, arrays, stores, and files of Bloscpack, bcolz and NumPy grow";
     CHUNK_CANNOT_GROW: Usage,
-        "a bare chunk, to which nothing can be appended";
+        "a bare chunk, to which nothing can be appended",
+        "`b2 convert` makes a frame of it, which grows";
 
     // Options that do not go together.
     ARRAY_OPTIONS: Usage,
-        "an array has items, chunks and blocks of its own, and no -t, -z or --block-size",
+        "-t, -z and --block-size do not apply to an array",
         "use --chunks and --blocks, or --format b2frame";
     HAS_A_TYPE: Usage,
-        "the input says what its items are, {}: --dtype and --shape are for inputs that do not",
+        "the input stores its type, {}: --dtype and --shape are for inputs that do not",
         "leave them out";
     NAME_OF_OTHER_FORMAT: Usage,
-        "a name of files that compress does not write",
-        "use `b2 convert`, another name, or --format to say what it shall be";
+        "compress does not write files with this suffix",
+        "use `b2 convert`, another name, or --format to choose the format";
     NAME_OF_FOREIGN_FORMAT: Usage,
-        "a name of files that no command of b2 writes",
-        "use another name, or --format to say what it shall be";
+        "no command of b2 writes files with this suffix",
+        "use another name, or --format to choose the format";
     NAME_OF_ANOTHER_FORMAT: Usage,
-        "a name of files of another format, and this command keeps the format",
+        "the suffix belongs to another format, and this command keeps the format",
         "use another name, or `b2 convert`";
     NOT_RESTORED_TO: Usage,
-        "a name of files that decompress does not write: it restores raw data and .npy",
+        "decompress does not write files with this suffix: it restores raw data and .npy",
         "use `b2 convert`, another name, or --format raw";
     FILTER_FOR_TARGET: Usage,
         "readers of {} do not know all of these filters",
@@ -559,11 +566,10 @@ messages! {
         "--shape is for arrays, and frames and chunks of bytes have none",
         "leave it out, or use --format b2nd";
     BLP_HAS_NO_GRID: Usage,
-        "a Bloscpack file is cut into chunks of bytes, whatever the shape of an \
-         array, and has no --chunks or --blocks",
+        "--chunks and --blocks do not apply: the chunks of a Bloscpack file are numbers of bytes",
         "use -z, or --format b2nd";
     ONE_CHUNK: Usage,
-        "one chunk holds all data, so that there is no chunk size to choose",
+        "one chunk holds all data: there is no chunk size to choose",
         "leave out -z, or --format chunk";
     NO_DICTIONARY: Usage,
         "the codec {} has no use for a dictionary",
@@ -582,13 +588,13 @@ messages! {
         "data that --lossy has changed are not equal to the input",
         "leave out --verify and --rm; the loss is reported in any case";
     LOSSY_BYTES: Usage,
-        "nothing says that the items are numbers, and {} changes them",
+        "{} changes numbers, and the type of the items is unknown",
         "use --dtype, as in --dtype f4";
     LOSSY_NPY: Usage,
-        "taken as bytes, the .npy file has a header that {} would change",
+        "{} would change the header of the .npy file, which is taken as bytes",
         "leave out -t, -z, --block-size and --format b2frame: arrays have --chunks and --blocks";
     LOSSY_FILTER: Usage,
-        "{} compresses numbers, and filters before it make other bytes of them",
+        "{} compresses numbers, and filters before it would change them",
         "leave out --filter";
     LOSSY_CONVERT: Usage,
         "{} loses data, and conversions do not",
@@ -607,9 +613,10 @@ messages! {
         "a frame has metalayers and no other metadata",
         "use the keys metalayers and vlmetalayers, or `b2 convert`, which keeps all in a frame";
     CHUNK_HAS_NO_METADATA: Usage,
-        "a bare chunk, which has no room for metadata";
+        "a bare chunk, which cannot hold metadata",
+        "`b2 convert` makes a frame of it, which can";
     METADATA_WITHOUT_NAMES: Usage,
-        "the metadata are no JSON object, so that they have no names",
+        "the metadata are not a JSON object, so they have no names",
         "use import to replace them";
     RESERVED_METALAYER: Usage,
         "the metalayer {:?} makes a frame an array and cannot be chosen";
@@ -625,11 +632,14 @@ messages! {
     ONE_IMPORT: Usage,
         "import takes one file, or `-`";
     METADATA_ONLY_READ: Usage,
-        "metadata of addresses and of other formats are only read";
+        "metadata of addresses and of other formats are only read",
+        "`b2 convert` makes a file of it whose metadata can be changed";
     PIPE_IS_NOT_CHANGED: Usage,
-        "data from a pipe cannot be changed";
+        "data from a pipe cannot be changed",
+        "keep the data in a file, and name that";
     EDITOR_FAILED: Usage,
-        "the editor `{}` failed, and nothing was changed";
+        "the editor `{}` failed, and nothing was changed",
+        "$VISUAL or $EDITOR names another editor";
 }
 
 #[cfg(test)]

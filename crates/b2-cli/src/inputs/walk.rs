@@ -77,8 +77,8 @@ impl Reason {
     pub(crate) fn text(self, n: u64) -> String {
         let adjective = match self {
             Self::Compressed => "compressed already",
-            Self::CalledCompressed => "called like a frame or a chunk and none",
-            Self::OtherName => "compressed but not called so",
+            Self::CalledCompressed => "named like a frame or a chunk but none",
+            Self::OtherName => "compressed but not named so",
             Self::OtherFormat => "of other formats",
             Self::Copied => "copied along by compress",
             Self::Unfinished => "unfinished",

@@ -135,13 +135,13 @@ exit 1
 --- stdout
 --- stderr
 b2: f.b2frame: odd has 5 bytes, which is no multiple of 4: an item or a row would be cut
-hint: what may end anywhere goes to a frame of bytes: `b2 cat f.b2frame | b2 c -t 1 -o NEW`
+hint: a frame of bytes may end anywhere: `b2 cat f.b2frame | b2 c -t 1 -o NEW`
 "###);
     snapshot!(dir.b2("append x.blp cut.npy"), @r"
     exit 1
     --- stdout
     --- stderr
-    b2: x.blp: cut.npy: the array has 24000 bytes, the file has 4872 for it
+    b2: x.blp: cut.npy: the array needs 24000 bytes, the file has 4872 for it
     ");
     snapshot!(dir.b2("append x.b2nd missing"), @r"
     exit 3
@@ -159,7 +159,7 @@ hint: what may end anywhere goes to a frame of bytes: `b2 cat f.b2frame | b2 c -
     exit 2
     --- stdout
     --- stderr
-    b2: x.b2nd: is the file to append to
+    b2: x.b2nd: is the target of the append itself
     hint: append a copy, as in `cp -r x.b2nd COPY && b2 append x.b2nd COPY`
     ");
     snapshot!(dir.b2("append --axis 2 x.b2nd a.npy"), @r"
@@ -185,6 +185,7 @@ hint: what may end anywhere goes to a frame of bytes: `b2 cat f.b2frame | b2 c -
     --- stdout
     --- stderr
     b2: stdin: data from a pipe cannot be changed
+    hint: keep the data in a file, and name that
     ");
     snapshot!(dir.b2("append"), @r"
     exit 2
@@ -208,7 +209,7 @@ fn errors_on_old_formats_tell_how_to_append() {
     --- stdout
     --- stderr
     b2: old.b2frame: a frame of the layout 2.0.0-beta.2 to -beta.5, which is for reading only
-    hint: `b2 convert` makes a frame of today of it
+    hint: `b2 convert` makes a frame of the current layout
     ");
     snapshot!(dir.b2("append old.blp f"), @r"
     exit 2
@@ -312,11 +313,11 @@ fn appends_that_waste_more_than_they_store_say_so() {
     assert!(told.ends_with("are dead: `b2 repack` frees them\n"), "{told}");
     dir.b2("repack -q a.b2frame").ok();
     let itself = dir.b2("append a.b2frame a.b2frame");
-    assert!(itself.stderr.contains("is the file to append to"), "{}", itself.stderr);
+    assert!(itself.stderr.contains("is the target of the append itself"), "{}", itself.stderr);
 }
 
-/// The write fails after some of the items, as on a full disk, or the program is killed before it
-/// writes the header. NumPy and all commands read the array that the header describes.
+/// The write fails after some items, as on a full disk; or a kill comes before the header is
+/// written. NumPy and all commands read the array that the header describes.
 #[cfg(unix)]
 #[test]
 fn an_interrupted_append_to_npy_leaves_the_array() {

@@ -126,7 +126,7 @@ fn input_without_array_stays_bytes_or_is_refused() {
     exit 2
     --- stdout
     --- stderr
-    b2: w.i32: neither a .npy file nor raw data with --shape and --dtype, so that it is no array
+    b2: w.i32: not an array: neither a .npy file nor raw data with --shape and --dtype
     hint: use --format b2frame to compress the bytes as they are
     ");
     snapshot!(dir.b2("c --format b2nd objects.npy"), @r"
@@ -140,26 +140,26 @@ fn input_without_array_stays_bytes_or_is_refused() {
     exit 1
     --- stdout
     --- stderr
-    b2: cut.npy: the array has 120 bytes, the file has 3 for it
+    b2: cut.npy: the array needs 120 bytes, the file has 3 for it
     ");
     snapshot!(dir.b2("c --shape 7,7 --dtype i4 w.i32"), @r"
     exit 1
     --- stdout
     --- stderr
-    b2: w.i32: the array has 196 bytes, the file has 400 for it
+    b2: w.i32: the array needs 196 bytes, the file has 400 for it
     ");
     snapshot!(dir.b2("c --shape 10,10 --dtype i4 -t 4 w.i32"), @r"
     exit 2
     --- stdout
     --- stderr
-    b2: w.i32: an array has items, chunks and blocks of its own, and no -t, -z or --block-size
+    b2: w.i32: -t, -z and --block-size do not apply to an array
     hint: use --chunks and --blocks, or --format b2frame
     ");
     snapshot!(dir.b2("d --format npy objects.npy.b2frame -o x.npy"), @r"
     exit 2
     --- stdout
     --- stderr
-    b2: objects.npy.b2frame: not an array, so that there is no .npy file to make of it
+    b2: objects.npy.b2frame: not an array, so it cannot become a .npy file
     hint: use --format raw
     ");
     for line in

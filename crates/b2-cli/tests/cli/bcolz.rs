@@ -208,7 +208,7 @@ fn content_of_an_array_are_its_items_and_of_a_table_its_rows() {
     exit 4
     --- stdout
     --- stderr
-    b2: ca_object: items are Python objects, which are no bytes of data
+    b2: ca_object: items are Python objects, which have no raw bytes
     hint: `b2 show` shows what is plain data
     ");
 }
@@ -233,7 +233,7 @@ fn decompress_gives_raw_items_or_a_numpy_file() {
     exit 2
     --- stdout
     --- stderr
-    b2: ct_basic: the name does not end in .b2frame, .b2nd, .chunk, .blp or .bcolz, so that there is nothing to take away
+    b2: ct_basic: the name does not end in .b2frame, .b2nd, .chunk, .blp or .bcolz: there is no suffix to remove
     hint: use -o to name the output, or --suffix
     ");
 }
@@ -307,7 +307,7 @@ fn arrays_are_shown_as_arrays_are() {
     exit 2
     --- stdout
     --- stderr
-    b2: ca_3d: not a table: there are no rows to choose with --where and --skip, and no --columns
+    b2: ca_3d: not a table: --where, --skip and --columns do not apply
     ");
 }
 

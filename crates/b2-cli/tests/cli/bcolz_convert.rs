@@ -188,14 +188,14 @@ fn a_table_is_an_array_of_items_with_fields_elsewhere() {
     exit 4
     --- stdout
     --- stderr
-    b2: ca_object: items are Python objects, which are no bytes of data
+    b2: ca_object: items are Python objects, which have no raw bytes
     hint: `b2 show` shows what is plain data
     ");
     snapshot!(dir.b2("convert --format ctable ca_2d -o x.bcolz"), @"
     exit 2
     --- stdout
     --- stderr
-    b2: ca_2d: items without fields, or in several dimensions, so that there are no columns
+    b2: ca_2d: items without fields, or in several dimensions, which form no columns
     ");
     snapshot!(dir.b2("convert ca_2d -c --format carray"), @"
     exit 2

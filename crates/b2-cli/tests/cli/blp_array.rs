@@ -124,26 +124,26 @@ fn incomplete_array_is_kept_as_bytes_or_refused() {
     exit 2
     --- stdout
     --- stderr
-    b2: a Bloscpack file is cut into chunks of bytes, whatever the shape of an array, and has no --chunks or --blocks
+    b2: --chunks and --blocks do not apply: the chunks of a Bloscpack file are numbers of bytes
     hint: use -z, or --format b2nd
     ");
     snapshot!(dir.b2_with("c -o x.blp", &file[..1000]), @"
     exit 1
     --- stdout
     --- stderr
-    b2: stdin: the array has 1200 bytes, the input ends before
+    b2: stdin: the array needs 1200 bytes, the input ends earlier
     ");
     snapshot!(dir.b2_with("c -o x.blp", &[&file[..], b"more"].concat()), @"
     exit 1
     --- stdout
     --- stderr
-    b2: stdin: the array has 1200 bytes, the file has 1201 for it
+    b2: stdin: the array needs 1200 bytes, the file has 1201 for it
     ");
     snapshot!(dir.b2("d --format npy bytes.blp"), @"
     exit 2
     --- stdout
     --- stderr
-    b2: bytes.blp: not an array, so that there is no .npy file to make of it
+    b2: bytes.blp: not an array, so it cannot become a .npy file
     hint: use --format raw
     ");
     assert!(!dir.names().contains(&"x.blp".to_owned()));

@@ -142,7 +142,7 @@ fn conflicting_options_are_errors() {
     exit 2
     --- stdout
     --- stderr
-    b2: one chunk holds all data, so that there is no chunk size to choose
+    b2: one chunk holds all data: there is no chunk size to choose
     hint: leave out -z, or --format chunk
     ");
     snapshot!(dir.b2("c --target blosc-1.11 w.i32"), @r"
@@ -207,7 +207,7 @@ fn chunk_of_another_length_is_foreign_without_an_offset() {
     --- stdout
     --- stderr
     b2: cut: not a Blosc file (it begins like a chunk of 1218 bytes, but has 100)
-    hint: cut@0 takes it for a chunk
+    hint: cut@0 reads it as a chunk
     ");
     snapshot!(dir.b2("info cut@0"), @r"
     exit 1

@@ -197,7 +197,7 @@ fn outputs_go_where_they_are_sent() {
     exit 2
     --- stdout
     --- stderr
-    b2: frame: the name does not end in .b2frame, .b2nd, .chunk, .blp or .bcolz, so that there is nothing to take away
+    b2: frame: the name does not end in .b2frame, .b2nd, .chunk, .blp or .bcolz: there is no suffix to remove
     hint: use -o to name the output, or --suffix
     ");
 }

@@ -177,14 +177,14 @@ fn options_give_the_type_of_untyped_data() {
     exit 2
     --- stdout
     --- stderr
-    b2: x.b2frame: not an array, and nothing tells what its items are
+    b2: x.b2frame: not an array, and the type of its items is unknown
     hint: use --dtype, and --shape for more than one dimension
     ");
     snapshot!(dir.b2("convert --dtype i4 --shape 7,7 x.b2frame y.npy"), @r"
     exit 1
     --- stdout
     --- stderr
-    b2: x.b2frame: the array has 196 bytes, the file has 160000 for it
+    b2: x.b2frame: the array needs 196 bytes, the file has 160000 for it
     ");
     dir.b2("convert -q --dtype i4 --shape 200,200 x.b2frame y.npy").ok();
     dir.b2("convert --verify --dtype i4 x.i32 z.b2nd").ok();
@@ -364,14 +364,14 @@ fn contradictory_options_are_refused() {
     exit 2
     --- stdout
     --- stderr
-    b2: a .raw file holds data as they are, so that there is nothing to choose
+    b2: a .raw file is not compressed: options of compression do not apply
     ");
     snapshot!(dir.b2("convert x.i32 y.b2frame"), @r"
     exit 4
     --- stdout
     --- stderr
     b2: x.i32: not a Blosc file (starts with f0 ff 0f 00)
-    hint: --dtype says what raw data are, --from csv that they are text in columns
+    hint: --dtype gives raw data a type, --from csv reads text in columns
     ");
     snapshot!(dir.b2("convert x.b2frame x.b2frame"), @r"
     exit 2

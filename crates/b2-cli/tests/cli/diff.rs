@@ -228,8 +228,8 @@ fn folders_are_compared_by_their_sums() {
     exit 2
     --- stdout
     --- stderr
-    b2: two objects are compared, and not two folders
-    hint: `(cd A && b2 sum -r .) > list` and `(cd B && b2 sum -c ../list)` compare what is in two
+    b2: diff compares two objects, not two folders
+    hint: `(cd A && b2 sum -r .) > list` and `(cd B && b2 sum -c ../list)` compare two folders
     ");
     // The command of the hint.
     let run = |folder: &str, line: &str| {

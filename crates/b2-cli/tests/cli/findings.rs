@@ -112,13 +112,13 @@ fn data_without_a_shape_are_shown_in_one() {
 exit 1
 --- stdout
 --- stderr
-b2: a.b2frame: the array has 1120 bytes, the file has 4800 for it
+b2: a.b2frame: the array needs 1120 bytes, the file has 4800 for it
 "###);
     snapshot!(dir.b2("show --dtype i4 --shape 30,40 a.npy"), @r###"
 exit 2
 --- stdout
 --- stderr
-b2: a.npy: the input says what its items are, <i4: --dtype and --shape are for inputs that do not
+b2: a.npy: the input stores its type, <i4: --dtype and --shape are for inputs that do not
 hint: leave them out
 "###);
     assert_eq!(dir.b2("show --shape 30,40 a.b2frame").code, Some(2));
@@ -220,14 +220,14 @@ row
 exit 2
 --- stdout
 --- stderr
-b2: t.csv: rows with the columns id, price, name, of which some have to be chosen
+b2: t.csv: choose from the columns of its rows: id, price, name
 hint: use --columns NAME, or --columns NAME,NAME for several lines
 "###);
     snapshot!(dir.b2("info t.csv"), @r###"
 exit 4
 --- stdout
 --- stderr
-b2: t.csv: comma-separated values, which are not compressed
+b2: t.csv: not a compressed file: comma-separated values
 hint: `b2 show` prints them as a table, `b2 convert t.csv table.b2z` makes one of them
 "###);
     // With a type, the file is summed as bytes.
@@ -306,7 +306,7 @@ fn options_that_need_a_shape_are_refused_without_one() {
 exit 2
 --- stdout
 --- stderr
-b2: a.f32: the shape of the array is needed for zfp_acc, and a .chunk file has none
+b2: a.f32: zfp_acc needs the shape of an array, and a .chunk file has none
 hint: use --format b2nd
 "###
     );
@@ -314,14 +314,14 @@ hint: use --format b2nd
 exit 2
 --- stdout
 --- stderr
-b2: a.i32: ndcell is for arrays, and nothing tells the shape of these data
+b2: a.i32: ndcell is for arrays, and these data have no shape
 hint: use --dtype and --shape
 "###);
     snapshot!(dir.b2("convert --filter ndcell:4 a.b2frame x.b2frame"), @r###"
 exit 2
 --- stdout
 --- stderr
-b2: a.b2frame: the shape of the array is needed for ndcell, and a .b2frame file has none
+b2: a.b2frame: ndcell needs the shape of an array, and a .b2frame file has none
 hint: use --format b2nd
 "###);
     for format in ["chunk", "blp", "b2frame"] {

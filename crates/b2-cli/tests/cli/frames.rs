@@ -84,12 +84,13 @@ fn chunks_stand_alone() {
     --- stdout
     --- stderr
     b2: d.b2frame: no chunk 3, there are 3
+    hint: `b2 info -vv d.b2frame` lists the chunks
     ");
     snapshot!(dir.b2("join d.blp -o x"), @"
     exit 2
     --- stdout
     --- stderr
-    b2: d.blp: no frame: only frames can stand one after the other
+    b2: d.blp: not a frame: only frames can be joined
     hint: `b2 convert --format b2frame` makes a frame of it
     ");
     assert!(!dir.path("x").exists());

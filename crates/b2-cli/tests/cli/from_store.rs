@@ -178,7 +178,7 @@ fn one_column_or_value_is_an_array() {
     --- stdout
     --- stderr
     b2: tree-basic.b2z::/a: --rm would remove the whole store of which this is a value
-    hint: b2 meta and b2 convert do not take values out of stores
+    hint: leave out --rm
     ");
 }
 

@@ -89,7 +89,7 @@ fn filters_before_a_lossy_codec_are_off_and_refused() {
     exit 2
     --- stdout
     --- stderr
-    b2: the codec zfp_acc compresses numbers, and filters before it make other bytes of them
+    b2: the codec zfp_acc compresses numbers, and filters before it would change them
     hint: leave out --filter
     ");
 }
@@ -170,7 +170,7 @@ fn lossy_filters_are_for_numbers_that_fit() {
     exit 2
     --- stdout
     --- stderr
-    b2: f.npy: taken as bytes, the .npy file has a header that the filter trunc_prec:12, shuffle would change
+    b2: f.npy: the filter trunc_prec:12, shuffle would change the header of the .npy file, which is taken as bytes
     hint: leave out -t, -z, --block-size and --format b2frame: arrays have --chunks and --blocks
     ");
     dir.write("bytes", [1; 64]);
@@ -178,7 +178,7 @@ fn lossy_filters_are_for_numbers_that_fit() {
     exit 2
     --- stdout
     --- stderr
-    b2: bytes: nothing says that the items are numbers, and the filter trunc_prec:12, shuffle changes them
+    b2: bytes: the filter trunc_prec:12, shuffle changes numbers, and the type of the items is unknown
     hint: use --dtype, as in --dtype f4
     ");
     assert_eq!(dir.names(), ["big.npy", "bytes", "c.npy", "date.npy", "f.npy", "i.npy", "s.npy"]);

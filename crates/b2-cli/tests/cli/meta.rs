@@ -242,6 +242,7 @@ fn documents_go_from_one_file_to_another() {
     --- stdout
     --- stderr
     b2: stdin: data from a pipe cannot be changed
+    hint: keep the data in a file, and name that
     ");
 }
 
@@ -270,7 +271,8 @@ fn formats_without_metadata_are_named() {
     exit 2
     --- stdout
     --- stderr
-    b2: x.chunk: a bare chunk, which has no room for metadata
+    b2: x.chunk: a bare chunk, which cannot hold metadata
+    hint: `b2 convert` makes a frame of it, which can
     ");
     let beta = path("frames/legacy/beta2-lz4-shuffle-i8-meta-usermeta.b2frame");
     fs::copy(beta, dir.path("old.b2frame")).unwrap();
@@ -279,7 +281,7 @@ fn formats_without_metadata_are_named() {
     --- stdout
     --- stderr
     b2: old.b2frame: a frame of the layout 2.0.0-beta.2 to -beta.5, which is for reading only
-    hint: `b2 convert` makes a frame of today of it
+    hint: `b2 convert` makes a frame of the current layout
     ");
     dir.b2("convert -q old.b2frame new.b2frame").ok();
     dir.b2("meta set new.b2frame a=1").ok();

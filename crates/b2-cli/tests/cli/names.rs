@@ -26,7 +26,7 @@ fn with_format_every_name_is_an_input() {
     exit 2
     --- stdout
     --- stderr
-    b2: c.b2nd: with --format every name is an input, and c.b2nd is not there
+    b2: c.b2nd: with --format every name is an input, and c.b2nd does not exist
     hint: use -o to name the output
     ");
 }
@@ -39,7 +39,7 @@ fn last_name_is_no_output_if_it_may_be_an_input() {
     exit 2
     --- stdout
     --- stderr
-    b2: b.npy: is there already and holds data of the same kind: another input?
+    b2: b.npy: exists and holds data of the same kind: is it another input?
     hint: use -f -o NAME to overwrite it, or --format to convert several inputs
     ");
     assert_eq!(dir.b2("convert -f a.npy b.npy").code, Some(2));
@@ -59,8 +59,8 @@ fn name_of_the_output_is_not_that_of_another_format() {
     exit 2
     --- stdout
     --- stderr
-    b2: a.sframe: a name of files that compress does not write
-    hint: use `b2 convert`, another name, or --format to say what it shall be
+    b2: a.sframe: compress does not write files with this suffix
+    hint: use `b2 convert`, another name, or --format to choose the format
     ");
     for name in ["i.bcolz", "o.npy", "a.zst", "a.csv", "a.b2z"] {
         assert_eq!(dir.b2(&format!("c x.i32 -o {name}")).code, Some(2), "{name}");
@@ -70,7 +70,7 @@ fn name_of_the_output_is_not_that_of_another_format() {
     exit 2
     --- stdout
     --- stderr
-    b2: x.i32.b2frame: not an array, so that there is no .npy file to make of it
+    b2: x.i32.b2frame: not an array, so it cannot become a .npy file
     hint: use --format raw
     ");
     dir.b2("c -q a.npy").ok();
@@ -78,7 +78,7 @@ fn name_of_the_output_is_not_that_of_another_format() {
     exit 2
     --- stdout
     --- stderr
-    b2: a.npy.b2nd: q.csv: a name of files that decompress does not write: it restores raw data and .npy
+    b2: a.npy.b2nd: q.csv: decompress does not write files with this suffix: it restores raw data and .npy
     hint: use `b2 convert`, another name, or --format raw
     ");
     assert_eq!(dir.b2("d x.i32.b2frame -o q.b2nd").code, Some(2));
@@ -225,7 +225,7 @@ fn folders_are_mirrored_below_the_output_directory() {
     --- stdout
     --- stderr
     b2: flat/x.b2frame: has been written by this run already
-    hint: two inputs have one name: give each a run and an -o of its own
+    hint: two inputs give this name: run each by itself, with an -o of its own
     ");
 }
 

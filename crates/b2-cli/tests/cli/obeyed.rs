@@ -11,7 +11,7 @@ fn dir() -> Dir {
     dir
 }
 
-/// Runs each line on a fresh copy of the files, and checks its exit code and a part of its output.
+/// Runs each line on a fresh copy of the files; checks its exit code and a part of its output.
 fn check(made: &[&str], lines: &[(&str, i32, &str)]) {
     for (line, code, said) in lines {
         let dir = dir();
@@ -38,7 +38,7 @@ fn data_are_appended_along_the_dimension_that_was_named() {
             let before = dir.b2(&format!("show --csv {target}")).ok().stdout;
             let run = dir.b2(&format!("append --axis {axis} {target} more.npy"));
             assert_eq!(run.code, Some(code), "{axis} {target}: {}", run.all());
-            let said = format!("grows along its first dimension only, which --axis {axis} is not");
+            let said = format!("grows along its first dimension only, not along --axis {axis}");
             assert!(grows || run.stderr.contains(&said), "{}", run.stderr);
             let after = dir.b2(&format!("show --csv {target}")).ok().stdout;
             assert_eq!(before == after, !grows, "{axis} {target}");
@@ -74,8 +74,8 @@ fn options_are_obeyed_or_refused() {
             ("plot --bins 5 a.npy", 2, "--bins is for histograms"),
             ("plot --bins 5 --slice 1 a.npy", 2, "--bins is for histograms"),
             ("plot --bins 5 --kind histogram a.npy", 0, ""),
-            ("convert --dtype i4 --shape 3 t.csv x.npy", 2, "no --shape"),
-            ("list --tree --json x.b2z", 2, "--json is for programs"),
+            ("convert --dtype i4 --shape 3 t.csv x.npy", 2, "--shape does not apply"),
+            ("list --tree --json x.b2z", 2, "--tree and --json exclude"),
         ],
     );
     let dir = dir();
@@ -204,7 +204,7 @@ fn text_that_does_not_fit_has_a_hint() {
     let dir = dir();
     dir.write("latin.csv", b"a,b\n1,\xff\xfe\n");
     let run = dir.b2("convert latin.csv x.b2z");
-    assert!(run.stderr.contains("column \"b\": a value is no UTF-8"), "{}", run.stderr);
+    assert!(run.stderr.contains("column \"b\": a value is not UTF-8"), "{}", run.stderr);
     assert!(run.stderr.contains("iconv -f latin1"), "{}", run.stderr);
     dir.b2("convert -q t.csv t.b2z").ok();
     for text in ["a,b\n1,hello\n", "a,b\nNA,x\n"] {

@@ -15,7 +15,7 @@ fn nothing_is_appended_to_objects() {
     exit 2
     --- stdout
     --- stderr
-    b2: o.b2frame: holds objects of Python, one after the other, and no items
+    b2: o.b2frame: holds objects of Python instead of items
     hint: `b2 show` shows them; `b2 convert` copies them to another frame
     ");
     assert_eq!(dir.b2("append raw.b2frame o.b2frame").code, Some(2));

@@ -156,14 +156,14 @@ fn pictures_are_files_of_their_formats() {
     exit 2
     --- stdout
     --- stderr
-    b2: m.jpg is no picture that is written: those are .png and .svg
+    b2: m.jpg is not a picture: b2 writes .png and .svg
     hint: use -o NAME.png, -o NAME.svg, or --format with -o -
     ");
     snapshot!(dir.b2("plot m.b2nd --format svg -o m.png"), @r"
     exit 2
     --- stdout
     --- stderr
-    b2: --format says another picture than the name m.png
+    b2: --format contradicts the name m.png
     hint: leave out --format, or use another name
     ");
     snapshot!(dir.b2("plot m.b2nd --size 9000x10 -o n.png"), @r"
@@ -228,28 +228,28 @@ fn columns_are_lines() {
     exit 2
     --- stdout
     --- stderr
-    b2: t.bcolz: rows with the columns id, price, name, of which some have to be chosen
+    b2: t.bcolz: choose from the columns of its rows: id, price, name
     hint: use --columns NAME, or --columns NAME,NAME for several lines
     ");
     snapshot!(dir.b2("plot --columns name t.b2z"), @r"
     exit 2
     --- stdout
     --- stderr
-    b2: t.b2z: the items are strings (<U3), which are no numbers to draw
-    hint: --dtype says what bytes are, --columns chooses a column or a field of numbers
+    b2: t.b2z: the items are strings (<U3), and only numbers can be drawn
+    hint: --dtype gives bytes a type, --columns chooses a column or a field of numbers
     ");
     snapshot!(dir.b2("plot --columns name t.npy"), @r"
     exit 2
     --- stdout
     --- stderr
-    b2: t.npy: the items are strings (<U3), which are no numbers to draw
-    hint: --dtype says what bytes are, --columns chooses a column or a field of numbers
+    b2: t.npy: the items are strings (<U3), and only numbers can be drawn
+    hint: --dtype gives bytes a type, --columns chooses a column or a field of numbers
     ");
     snapshot!(dir.b2("plot --columns id,price --kind histogram t.bcolz"), @r"
     exit 2
     --- stdout
     --- stderr
-    b2: t.bcolz: only lines are drawn of several columns
+    b2: t.bcolz: several columns can only be drawn as lines
     hint: use --columns NAME for a histogram
     ");
 }
@@ -261,7 +261,7 @@ fn data_that_cannot_be_drawn_is_an_error() {
     exit 2
     --- stdout
     --- stderr
-    b2: m.b2nd: one item, which is no picture
+    b2: m.b2nd: a single item is no picture
     hint: `b2 show` shows it
     ");
     snapshot!(dir.b2("plot --slice 3:3 m.b2nd"), @r"

@@ -56,7 +56,7 @@ fn refused_objects_stay_unchanged() {
     exit 2
     --- stdout
     --- stderr
-    b2: nothing says how to compress
+    b2: no option says how to compress
     hint: as in `b2 recompress -C zstd -9 FILE`; `b2 tune FILE` finds what is good
     ");
     dir.write("two", [dir.read("w.b2frame"), dir.read("w.b2frame")].concat());
@@ -64,9 +64,9 @@ fn refused_objects_stay_unchanged() {
     exit 2
     --- stdout
     --- stderr
-    b2: two: a part of a file, or more than one object, which is not replaced
+    b2: two: a part of a file, or several objects, which cannot be replaced in place
     hint: use -o to write a new file of one object
-    b2: two#0: a part of a file, or more than one object, which is not replaced
+    b2: two#0: a part of a file, or several objects, which cannot be replaced in place
     hint: use -o to write a new file of one object
     b2: w: not a Blosc file (starts with f0 ff 0f 00)
     ");

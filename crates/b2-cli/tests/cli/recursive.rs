@@ -35,7 +35,7 @@ fn entries_left_out_are_counted_and_named() {
     --- stdout
     --- stderr
     t/letter.docx -> a/letter.docx.b2frame   145 B -> 380 B  (0.38x)
-    b2: t: left out: 1 compressed already, 1 called like a frame or a chunk and none, 1 symbolic link, 1 socket, 1 empty folder
+    b2: t: left out: 1 compressed already, 1 named like a frame or a chunk but none, 1 symbolic link, 1 socket, 1 empty folder
     hint: -v names them, --output-dir with --copy-rest copies them
     "#);
     snapshot!(dir.b2("c -r -v t --output-dir b"), @r#"
@@ -46,10 +46,10 @@ fn entries_left_out_are_counted_and_named() {
     t/letter.docx -> b/letter.docx.b2frame   145 B -> 380 B  (0.38x)
     t/empty: left out: empty folder
     t/link: left out: symbolic link
-    t/note.b2frame: left out: called like a frame or a chunk and none
+    t/note.b2frame: left out: named like a frame or a chunk but none
     t/old.b2frame: left out: compressed already
     t/s: left out: socket
-    b2: t: left out: 1 compressed already, 1 called like a frame or a chunk and none, 1 symbolic link, 1 socket, 1 empty folder
+    b2: t: left out: 1 compressed already, 1 named like a frame or a chunk but none, 1 symbolic link, 1 socket, 1 empty folder
     hint: --output-dir with --copy-rest copies them
     "#);
     let copied = dir.b2("c -r --json t --output-dir c --copy-rest").ok();
@@ -115,8 +115,8 @@ fn a_run_that_takes_nothing_fails() {
     exit 4
     --- stdout
     --- stderr
-    b2: unnamed: nothing in it is called like a frame or a chunk; left out: 1 compressed but not called so
-    hint: name the files: what they hold counts then, as in `DIR/*`
+    b2: unnamed: nothing in it has the name of a frame or a chunk; left out: 1 compressed but not named so
+    hint: name the files, as in `DIR/*`: then their content decides
     "#);
     snapshot!(dir.b2("c -r frames"), @r#"
     exit 4
@@ -195,7 +195,7 @@ fn sums_of_a_folder_are_of_all_files() {
     exit 2
     --- stdout
     --- stderr
-    b2: nothing: a list without a line, which checks nothing
+    b2: nothing: the list is empty: there is nothing to check
     hint: `(cd DIR && b2 sum -r .) > LIST` makes one of a folder
     "#);
 }
@@ -218,7 +218,7 @@ fn a_folder_that_becomes_a_store_is_told_what_is_missing() {
     --- stdout
     --- stderr
     t -> t.b2z   2 values
-    b2: t: left out: 1 called like a frame or a chunk and none, 1 symbolic link, 1 socket
+    b2: t: left out: 1 named like a frame or a chunk but none, 1 symbolic link, 1 socket
     hint: -v names them
     "#);
     dir.b2("convert -q t.b2z t.b2d").ok();
@@ -244,7 +244,7 @@ fn a_folder_that_becomes_a_store_is_told_what_is_missing() {
     --- stdout
     --- stderr
     t -> twice.b2z   3 values
-    b2: t: left out: 1 called like a frame or a chunk and none, 1 symbolic link, 1 socket
+    b2: t: left out: 1 named like a frame or a chunk but none, 1 symbolic link, 1 socket
     hint: -v names them
     "#);
 }

@@ -48,7 +48,7 @@ fn only_whole_frames_are_repacked() {
     exit 2
     --- stdout
     --- stderr
-    b2: a.b2frame@0: a part of a file, which is not repacked in place
+    b2: a.b2frame@0: a part of a file, which cannot be repacked in place
     hint: use `b2 convert FILE#N` to make a new file of one frame
     ");
     dir.b2("c -q --format chunk a -o a.chunk").ok();

@@ -458,7 +458,7 @@ fn files_of_numpy_that_were_cut_give_the_rows_and_the_arrays_that_are_there() {
         assert_eq!(found, if equal == 3 { 3 } else { found.min(1) }, "{keeps}");
     }
     for (line, said) in [
-        ("rescue --fill nan cut.npy -o x.npy", "nothing is filled"),
+        ("rescue --fill nan cut.npy -o x.npy", "--fill does not apply"),
         ("rescue cut.npz -o x.b2z", "is a .npz file as well"),
     ] {
         let run = dir.b2(line);

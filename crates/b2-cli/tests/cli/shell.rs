@@ -113,7 +113,7 @@ fn plots_of_tables_have_an_x_axis_of_one_kind() {
         assert!((places[1] * 4).abs_diff(line.len()) < 5, "{places:?} of {}", line.len());
         let refused = plot("--columns price,time");
         assert_eq!(refused.code, Some(2), "{}", refused.stderr);
-        assert!(refused.stderr.contains("no axis together"), "{}", refused.stderr);
+        assert!(refused.stderr.contains("cannot share an axis"), "{}", refused.stderr);
         // Only rows of the condition are drawn; with logarithms, values are still reported
         // unchanged.
         let found = run(&dir, "plot --json --columns size", &["--where", "size > 3", name]).ok();
@@ -456,7 +456,7 @@ fn options_of_diff_change_what_counts_as_equal() {
 /// suggests, and its exit code.
 const HINTS: [(&str, &str, &str, &str, i32); 30] = [
     ("", "c a.npy -o x.csv", "use `b2 convert`", "convert t.npy x.csv", 0),
-    ("", "c a.npy -o x.nc", "--format to say", "c a.npy --format b2nd -o x.nc", 0),
+    ("", "c a.npy -o x.nc", "--format to choose", "c a.npy --format b2nd -o x.nc", 0),
     (
         "mkdir d",
         "convert a.npy d",

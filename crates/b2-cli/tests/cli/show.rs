@@ -66,7 +66,7 @@ exit 0
 --- stdout
 [0000 0100 0200]
 --- stderr
-n.i16.b2frame: bytes without a type: --dtype says it, `b2 cat` writes them
+n.i16.b2frame: bytes without a type: --dtype gives one, `b2 cat` writes them
 "###);
     snapshot!(dir.b2("show --dtype u2 n.i16.b2frame"), @r"
     exit 0
@@ -121,8 +121,8 @@ fn items_that_cannot_be_shown_are_errors() {
 exit 2
 --- stdout
 --- stderr
-n.i16.b2frame: bytes without a type: --dtype says it, `b2 cat` writes them
-b2: n.i16.b2frame: this is no array: --slice can be one index, or one range without a step
+n.i16.b2frame: bytes without a type: --dtype gives one, `b2 cat` writes them
+b2: n.i16.b2frame: not an array: --slice takes one index, or one range without a step
 "###);
     snapshot!(dir.b2("show --dtype f8 n.i16.b2nd"), @r"
     exit 2

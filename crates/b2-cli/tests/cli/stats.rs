@@ -118,7 +118,7 @@ fn wrong_use_is_told() {
     exit 2
     --- stdout
     --- stderr
-    b2: v.f32.b2nd: not a table: there are no rows to choose with --where and --skip, and no --columns
+    b2: v.f32.b2nd: not a table: --where, --skip and --columns do not apply
     ");
     dir.write("odd", "12345");
     snapshot!(dir.b2("stats --dtype f4 odd"), @r###"
@@ -126,7 +126,7 @@ exit 1
 --- stdout
 --- stderr
 b2: odd: the content has 5 bytes, which is no multiple of 4: an item or a row would be cut
-hint: what may end anywhere goes to a frame of bytes: `b2 cat odd | b2 c -t 1 -o NEW`
+hint: a frame of bytes may end anywhere: `b2 cat odd | b2 c -t 1 -o NEW`
 "###);
     assert_eq!(dir.b2("stats --histogram=0 v.f32").code, Some(2));
 }

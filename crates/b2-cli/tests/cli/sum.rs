@@ -83,7 +83,7 @@ fn lists_are_checked() {
     exit 2
     --- stdout
     --- stderr
-    b2: list: line 1 is not one of `b2 sum`
+    b2: list: line 1 is not in the form of `b2 sum`
     hint: a line is the sum, two spaces and the name
     b2: missing: no such file or directory
     ");

@@ -505,7 +505,7 @@ fn columns_that_gaps_make_text_are_told() {
         let lines = format!("b,n,x\ntrue,1,9007199254740993\n{gap},{gap},{gap}\nfalse,2,3\n");
         dir.write("gaps.csv", lines);
         let run = dir.b2(&format!("convert gaps.csv gaps{n}.bcolz")).ok();
-        let said = "column \"b\" is text: some lines have nothing in it, and truth values";
+        let said = "column \"b\" is text: some lines have no value for it, and truth values";
         assert!(run.stderr.contains(said), "{gap}: {}", run.stderr);
         assert!(run.stderr.contains("column \"x\" is text: some lines"), "{gap}: {}", run.stderr);
         assert!(!run.stderr.contains("column \"n\""), "{gap}: {}", run.stderr);

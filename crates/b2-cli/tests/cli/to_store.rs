@@ -126,8 +126,8 @@ fn an_array_or_a_frame_becomes_a_value() {
     exit 2
     --- stdout
     --- stderr
-    b2: the input of a store is kept: --rm is not for stores
-    hint: use --verify, and remove the input then
+    b2: --rm does not apply if the output is in a store
+    hint: use --verify, then remove the input by hand
     ");
 }
 
@@ -219,21 +219,22 @@ fn inputs_that_are_no_value_change_nothing() {
     exit 2
     --- stdout
     --- stderr
-    b2: w.raw.b2frame: a value of a store is an array or a frame, and no npy
-    hint: without --format it is what fits the input
+    b2: w.raw.b2frame: a value of a store is an array or a frame, not a npy
+    hint: leave out --format: the input decides
     ");
     snapshot!(dir.b2("convert --rm w.raw.b2frame tree-basic.b2z::/x"), @"
     exit 2
     --- stdout
     --- stderr
-    b2: the input of a store is kept: --rm is not for stores
-    hint: use --verify, and remove the input then
+    b2: --rm does not apply if the output is in a store
+    hint: use --verify, then remove the input by hand
     ");
     snapshot!(dir.b2("convert w.raw.b2frame w.raw::/x"), @"
     exit 2
     --- stdout
     --- stderr
-    b2: w.raw is no store, so that nothing can be added to it
+    b2: w.raw is not a store, so nothing can be added to it
+    hint: use -o NEW.b2z::/KEY to make a store
     ");
     snapshot!(dir.b2("convert w.raw.b2frame table-basic.b2z -o tree-basic.b2z::/x"), @"
     exit 2
@@ -246,8 +247,8 @@ fn inputs_that_are_no_value_change_nothing() {
     exit 2
     --- stdout
     --- stderr
-    b2: a value of a store is an array or a frame, and no blp
-    hint: without --format it is what fits the input
+    b2: a value of a store is an array or a frame, not a blp
+    hint: leave out --format: the input decides
     ");
     snapshot!(dir.b2("convert w.raw.b2frame table-basic.b2z::/x"), @"
     exit 2

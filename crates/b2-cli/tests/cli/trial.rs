@@ -154,7 +154,7 @@ fn a_missing_folder_is_named() {
     for line in ["meta get folder", "append folder a.f64"] {
         let run = dir.b2(line);
         assert_eq!(run.code, Some(2), "{line}");
-        assert!(run.stderr.contains("a folder, and none of the objects"), "{}", run.stderr);
+        assert!(run.stderr.contains("a folder of files, not a single object"), "{}", run.stderr);
     }
 }
 
@@ -351,7 +351,7 @@ fn losses_are_reported_in_one_line() {
     dir.write("x.txt", "a;b\n1;2\n");
     let run = dir.b2("convert x.txt x.npy");
     assert_eq!(run.code, Some(4));
-    assert!(run.stderr.contains("--from csv that they are text"), "{}", run.stderr);
+    assert!(run.stderr.contains("--from csv reads text"), "{}", run.stderr);
     dir.write("x.csv", "a;b\n1;2\n").b2("convert -q --delimiter ; x.csv x.npy").ok();
     assert_eq!(dir.b2("show --csv x.npy").ok().text(), "a,b\n1,2\n");
     assert_eq!(dir.b2("convert --delimiter ; a.npy y.b2nd").code, Some(2));

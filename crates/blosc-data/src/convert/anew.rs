@@ -143,9 +143,10 @@ pub fn check_dimensions(
     let name = codec.map(|id| id.to_string()).or_else(|| filter.map(|id| id.to_string()));
     let Some(name) = name else { return Ok(()) };
     match (shape, format) {
-        (_, Some(format)) => {
-            Err(Refusal::FormatWithoutShape(format!("{name}, and a .{format} file")).into())
-        }
+        (_, Some(format)) => Err(Refusal::FormatWithoutShape(format!(
+            "{name} needs the shape of an array, and a .{format} file"
+        ))
+        .into()),
         (None, None) => Err(Refusal::IsForArrays(name).into()),
         (Some(shape), None) if codec == Some(CodecId::NDLZ) && shape.len() != 2 => {
             Err(Refusal::IsForTwoDimensions(name).into())

@@ -1,9 +1,9 @@
 //! Comma-separated values as items with fields: one field per column, one item per line.
 //!
 //! The first line holds the names. A first reading of all values finds the types of the columns:
-//! integers of 64 bits, floats, truth values, dates or times in the precision of the longest value,
-//! else text of that length. Nothing is lost: `007` stays text, and so do integers that would be
-//! rounded. A second reading makes the items.
+//! 64-bit integers, floats, truth values, dates or times, else text. Times have the precision of
+//! the longest value, text has its length. Nothing is lost: `007` stays text, and so do integers
+//! that would be rounded. A second reading makes the items.
 
 mod guess;
 mod value;
@@ -376,7 +376,7 @@ mod tests {
         assert_eq!(values("a,b\n1e400,1e300\n", None).unwrap().0, "[('a', '<U5'), ('b', '<f8')]");
         assert_eq!(values("a,b\ninf,-nan\n", None).unwrap().0, "[('a', '<f8'), ('b', '<f8')]");
         let error = of_bytes(b"a,b\xff\n1,2\n", None).err().unwrap();
-        assert_eq!(error.to_string(), "the name of column 1 (from 0) is no UTF-8");
+        assert_eq!(error.to_string(), "the name of column 1 (from 0) is not UTF-8");
     }
 
     #[test]

@@ -152,8 +152,8 @@ pub fn note(note: &Note) -> Option<String> {
 /// The checksum that an archive has of its members.
 const CHECKSUM: &str = "crc32";
 
-/// Decodes every value of a store, or those at and below the key `root`, and compares the checksums
-/// of an archive.
+/// Decodes every value of a store, or those at and below the key `root`. Compares the checksums of
+/// an archive.
 fn verify(store: &Store, root: &str, verifier: &mut Verifier<'_>) -> Result<Report> {
     let mut report = Report::default();
     for found in store.notes() {
@@ -199,7 +199,7 @@ fn verify_value(
     report: &mut Report,
 ) -> Result<()> {
     if let Some(Location::Remote { .. }) = store.location(key) {
-        report.notes.push(format!("{key}: somewhere else, not looked at"));
+        report.notes.push(format!("{key}: stored elsewhere, not verified"));
         return Ok(());
     }
     let schunk = match store.frame(key) {

@@ -93,12 +93,12 @@ impl Guess {
         // These types cannot express a missing value, as floats and times can (NaN, NaT).
         if self.lacks_truth() && missing == MissingTruth::Text {
             return Some(
-                "some lines have nothing in it, and truth values cannot be missing".into(),
+                "some lines have no value for it, and truth values cannot be missing".into(),
             );
         }
         if self.filled && self.empty && self.large && (self.int || self.uint) {
             let why = "its integers are too large for numbers that can be missing";
-            return Some(format!("some lines have nothing in it, and {why}"));
+            return Some(format!("some lines have no value for it, and {why}"));
         }
         let (line, text, kind) = self.broken.as_ref()?;
         Some(format!("line {line} has {text:?}, and the values before it are {kind}"))

@@ -412,8 +412,8 @@ pub(crate) struct CompatArgs {
 pub(crate) struct SealArgs {
     #[command(flatten)]
     pub(crate) inputs: InputArgs,
-    /// Coverage of the seal: body (a sum of the whole), chunks (also one for each chunk, which tells
-    /// what is damaged), or none to remove the seal
+    /// Coverage of the seal: body (a sum of the whole), chunks (also one for each chunk, which
+    /// tells what is damaged), or none to remove the seal
     #[arg(long, value_name = "WHAT", default_value = "body", help_heading = "Output")]
     pub(crate) checksum: SealKind,
     #[command(flatten)]

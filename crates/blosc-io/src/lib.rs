@@ -23,6 +23,7 @@
 //! | [`BytesStore`] | bytes of another owner, copied when they are changed |
 //! | [`SeekStore`] | anything that is `Read + Seek`; calls take turns |
 //! | [`Windowed`] | a part of another store that looks like a whole one |
+//! | [`Joined`] | several stores that look like one |
 //! | `MmapStore` (feature `mmap`) | a file mapped into memory, which no program changes meanwhile |
 //!
 //! This crate interprets no content (see `b2frame`) and does not cache. The writer of a container
@@ -53,6 +54,7 @@ mod aligned;
 mod bytes;
 mod durability;
 mod file;
+mod joined;
 pub mod lock;
 mod mem;
 #[cfg(feature = "mmap")]
@@ -73,6 +75,7 @@ pub use aligned::AlignedBytes;
 pub use bytes::BytesStore;
 pub use durability::Durability;
 pub use file::{FileStore, OfFile, is_missing, look_at};
+pub use joined::Joined;
 pub use lock::{Lock, LockWait};
 pub use mem::MemStore;
 #[cfg(feature = "mmap")]

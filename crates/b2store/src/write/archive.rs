@@ -8,7 +8,7 @@ use core::ops::Range;
 use std::io;
 use std::sync::Arc;
 
-use blosc_io::{MemStore, ReadAt};
+use blosc_io::{Joined, ReadAt};
 
 use crate::error::{Error, Param, Result};
 
@@ -18,51 +18,6 @@ pub(crate) struct NewMember {
     pub(crate) data: Arc<dyn ReadAt>,
     /// Its checksum, if known.
     pub(crate) crc32: Option<u32>,
-}
-
-/// Stores one after the other, as one store.
-pub(crate) struct Joined {
-    /// The start of each store.
-    parts: Vec<(u64, Arc<dyn ReadAt>)>,
-    len: u64,
-}
-
-impl Joined {
-    fn new() -> Self {
-        Self { parts: Vec::new(), len: 0 }
-    }
-
-    fn push(&mut self, part: Arc<dyn ReadAt>, len: u64) {
-        if len > 0 {
-            self.parts.push((self.len, part));
-            self.len = self.len.saturating_add(len);
-        }
-    }
-
-    fn push_bytes(&mut self, bytes: Vec<u8>) {
-        let len = bytes.len() as u64;
-        self.push(Arc::new(MemStore::new(bytes)), len);
-    }
-}
-
-impl ReadAt for Joined {
-    fn len(&self) -> io::Result<u64> {
-        Ok(self.len)
-    }
-
-    fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
-        if at >= self.len {
-            return Ok(0);
-        }
-        let next = self.parts.partition_point(|(start, _)| *start <= at);
-        let end = self.parts.get(next).map_or(self.len, |(start, _)| *start);
-        let Some((start, part)) = next.checked_sub(1).and_then(|n| self.parts.get(n)) else {
-            return Ok(0);
-        };
-        let left = usize::try_from(end.saturating_sub(at)).unwrap_or(usize::MAX);
-        let count = left.min(buf.len());
-        part.read_at(at.saturating_sub(*start), buf.split_at_mut(count).0)
-    }
 }
 
 /// The fields that both headers of a member have.
@@ -84,12 +39,12 @@ pub(crate) fn archive(members: Vec<NewMember>) -> Result<Joined> {
             Some(crc32) => crc32,
             None => crc32_of(&*data, 0..nbytes).map_err(|source| Error::io(&name, source))?,
         };
-        let record = Record { name, crc32, nbytes, start: joined.len };
+        let record = Record { name, crc32, nbytes, start: joined.nbytes() };
         joined.push_bytes(record.local_header()?);
         joined.push(data, nbytes);
         records.push(record);
     }
-    let start = joined.len;
+    let start = joined.nbytes();
     let mut directory = Vec::new();
     for record in &records {
         record.push_entry(&mut directory)?;
@@ -246,6 +201,8 @@ fn short(number: usize) -> u16 {
 
 #[cfg(test)]
 mod tests {
+    use blosc_io::MemStore;
+
     use super::*;
     use crate::zip::members;
 

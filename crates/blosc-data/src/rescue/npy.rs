@@ -1,12 +1,12 @@
 //! Rescue of cut NumPy arrays and archives of them: the rows and arrays that are left.
 
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io::Write as _;
 use std::sync::Arc;
 
 use b2store::{ArchiveMember, archive_members, joined_archive, surviving_members};
 use blosc_dtype::npy::NpyHeader;
-use blosc_io::{ReadAt, Windowed};
+use blosc_io::{Joined, ReadAt, Windowed};
 
 use super::{Caller, Job, Output, Report};
 use crate::error::{Doing, Error, Result};
@@ -110,31 +110,7 @@ fn stored_part(store: &Arc<dyn ReadAt>, member: &ArchiveMember) -> Option<Arc<dy
     Some(Arc::new(window.filter(|_| !member.is_packed)?))
 }
 
-/// A header and the rows after it.
-struct Headed {
-    header: Vec<u8>,
-    rows: Arc<dyn ReadAt>,
-}
-
-impl ReadAt for Headed {
-    fn len(&self) -> io::Result<u64> {
-        Ok(self.rows.len()?.saturating_add(self.header.len() as u64))
-    }
-
-    fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
-        let nheader = self.header.len() as u64;
-        match self.header.get(as_len(at)..).filter(|rest| !rest.is_empty()) {
-            Some(rest) => {
-                let n = rest.len().min(buf.len());
-                buf[..n].copy_from_slice(&rest[..n]);
-                Ok(n)
-            }
-            None => self.rows.read_at(at.saturating_sub(nheader), buf),
-        }
-    }
-}
-
-/// The whole rows of a cut array; rows are positions of the slowest dimension.
+/// The whole rows of an array that are in the file; the slowest dimension counts them.
 struct Rows {
     store: Arc<dyn ReadAt>,
     header: NpyHeader,
@@ -183,7 +159,9 @@ impl Rows {
     fn file(&self) -> Result<Arc<dyn ReadAt>> {
         let header = self.header.to_bytes().ok_or(Error::NothingRescued)?;
         let rows = Windowed::new(Arc::clone(&self.store), self.header.len as u64, self.nbytes);
-        let rows: Arc<dyn ReadAt> = Arc::new(rows.map_err(Error::io(Doing::Read))?);
-        Ok(Arc::new(Headed { header, rows }))
+        let mut file = Joined::new();
+        file.push_bytes(header);
+        file.push(Arc::new(rows.map_err(Error::io(Doing::Read))?), self.nbytes);
+        Ok(Arc::new(file))
     }
 }

@@ -9,7 +9,6 @@ pub(crate) mod compress;
 pub(crate) mod convert;
 pub(crate) mod diff;
 pub(crate) mod frames;
-pub(crate) mod manners;
 pub(crate) mod meta;
 pub(crate) mod plot;
 pub(crate) mod recompress;
@@ -21,7 +20,6 @@ pub(crate) mod sum;
 pub(crate) mod table;
 pub(crate) mod tune;
 pub(crate) mod view;
-pub(crate) mod wrong_use;
 
 use std::ffi::OsString;
 
@@ -31,7 +29,7 @@ use std::path::PathBuf;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub(crate) use b2_program::Span;
-use b2_program::size::distance;
+use b2_program::{manners, size::distance};
 
 pub(crate) use self::{
     append::AppendArgs,
@@ -780,19 +778,4 @@ Examples:
 ~/.local/bin is in PATH; for all users it is /usr/local/share/man.";
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn slips_of_the_pen_are_recognised() {
-        assert_eq!(similar_command("comprss").as_deref(), Some("compress"));
-        assert_eq!(similar_command("verfiy").as_deref(), Some("verify"));
-        assert_eq!(similar_command("data"), None);
-        assert_eq!(similar_command("xy"), None);
-    }
-
-    #[test]
-    fn the_grammar_is_consistent() {
-        grammar().debug_assert();
-    }
-}
+mod tests;

@@ -42,9 +42,10 @@ mod sequence;
 
 use std::{ffi::OsString, path::Path};
 
+use b2_program::wrong_use::WrongUse;
 use blosc_data::Openers;
 
-use args::{CheckArgs, Cli, Command, GeneralArgs, wrong_use::WrongUse};
+use args::{CheckArgs, Cli, Command, GeneralArgs};
 use console::{Console, tell_failure};
 use context::Context;
 use error::{Error, Result};

@@ -38,6 +38,7 @@
 //! | (root) | [`Program`], and the types that programs are made of |
 //! | [`error`] | errors with their causes on one line; kinds of files |
 //! | [`hint`] | advice with the name of the file in it |
+//! | [`http`] | requests of a browser on this machine, and answers |
 //! | [`input`] | names of files in lists; standard input as a file |
 //! | [`path`] | names of files that mean the same, or no file |
 //! | [`progress`] | a bar, lines for another program, or nothing |
@@ -45,7 +46,9 @@
 //! | [`size`] | sizes, ratios, speeds and counts as people read them |
 //! | [`signals`] | the list that signals work off |
 //! | [`text_table`] | text in columns |
+//! | [`manners`] | command lines in one form, however options and commands stand in them |
 //! | [`usage`] | the errors of wrong command lines |
+//! | [`wrong_use`] | these errors with their remedies |
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
@@ -57,8 +60,10 @@ pub mod error;
 pub mod escape;
 mod exit;
 pub mod hint;
+pub mod http;
 pub mod input;
 pub mod level;
+pub mod manners;
 pub mod memory;
 mod outcome;
 pub mod path;
@@ -72,6 +77,7 @@ mod staged;
 pub mod text_table;
 pub mod tree;
 pub mod usage;
+pub mod wrong_use;
 
 pub use batch::Batch;
 pub use console::{Console, Held, Manner, ProgressWhen, When};

@@ -1,16 +1,14 @@
 //! `b2 view --web`: serves the page for browsers and the named files, to this machine only.
 //!
 //! ```text
-//! browser --GET /SECRET/...--> request   a strict parser of heads
+//! browser --GET /SECRET/...--> Request   a strict parser of heads
 //!                                site    what is at a path: the page, files by their numbers
-//!         <--parts of files--  answer    status, headers, and bytes
+//!         <--parts of files--  Answer    status, headers, and bytes
 //! ```
 //!
 //! A page of another origin learns nothing. It does not know the secret; the header `Host` exposes
 //! names that were rebound to this machine; no header allows other origins to read.
 
-mod answer;
-mod request;
 mod site;
 
 use core::{
@@ -27,6 +25,8 @@ use std::{
     thread,
 };
 
+use b2_program::http::{Answer, Request};
+
 use crate::{
     args::ViewArgs,
     context::Context,
@@ -35,7 +35,6 @@ use crate::{
     inputs::{Origin, Part},
 };
 
-use request::Request;
 use site::{Served, Site};
 
 /// A file of the page: its name, its type, and its bytes.
@@ -196,7 +195,7 @@ fn converse(stream: &TcpStream, site: &Site) -> io::Result<()> {
     while let Some(request) = Request::read(&mut reader)? {
         let (answer, keeps_alive) = match &request {
             Ok(request) => (site.answer(request), request.keeps_alive),
-            Err(status) => (answer::Answer::empty(*status), false),
+            Err(status) => (Answer::empty(*status), false),
         };
         let is_head = request.as_ref().is_ok_and(|request| request.is_head);
         answer.write(&mut &*stream, is_head, keeps_alive)?;

@@ -4,11 +4,9 @@
 
 use std::{fs::File, path::PathBuf, time::UNIX_EPOCH};
 
-use super::{
-    Asset,
-    answer::{Answer, Body},
-    request::Request,
-};
+use b2_program::http::{Answer, Body, Request};
+
+use super::Asset;
 
 /// A named file.
 #[derive(Debug)]

@@ -7,7 +7,8 @@ use std::{
 
 /// The bytes of an answer.
 #[derive(Debug)]
-pub(super) enum Body {
+pub enum Body {
+    /// Bytes in memory.
     Bytes(&'static [u8]),
     /// A part of a file: where it begins, and its length.
     Part(File, u64, u64),
@@ -15,10 +16,13 @@ pub(super) enum Body {
 
 /// The answer to a browser.
 #[derive(Debug)]
-pub(super) struct Answer {
-    pub(super) status: u16,
-    pub(super) headers: Vec<(&'static str, String)>,
-    pub(super) body: Body,
+pub struct Answer {
+    /// The status: 200 for a whole file, 206 for a part of one.
+    pub status: u16,
+    /// Headers beside those of all answers.
+    pub headers: Vec<(&'static str, String)>,
+    /// The bytes after the headers.
+    pub body: Body,
 }
 
 /// Headers of all answers: no copy is kept, no other origin gets them, the address stays secret.
@@ -26,7 +30,9 @@ const HEADERS: &str = "Cache-Control: no-store\r\nX-Content-Type-Options: nosnif
                        Cross-Origin-Resource-Policy: same-origin\r\nReferrer-Policy: no-referrer\r\n";
 
 impl Answer {
-    pub(super) fn empty(status: u16) -> Self {
+    /// An answer of a status alone.
+    #[must_use]
+    pub fn empty(status: u16) -> Self {
         let headers = match status {
             405 => vec![("Allow", "GET, HEAD".to_owned())],
             _ => vec![],
@@ -34,12 +40,12 @@ impl Answer {
         Self { status, headers, body: Body::Bytes(&[]) }
     }
 
-    pub(super) fn write(
-        self,
-        to: &mut impl Write,
-        is_head: bool,
-        keeps_alive: bool,
-    ) -> io::Result<()> {
+    /// Writes the head, and the body unless only the head is wanted.
+    ///
+    /// # Errors
+    ///
+    /// A connection that takes no more; a file that became shorter meanwhile.
+    pub fn write(self, to: &mut impl Write, is_head: bool, keeps_alive: bool) -> io::Result<()> {
         let nbytes = match &self.body {
             Body::Bytes(bytes) => bytes.len() as u64,
             Body::Part(_, _, nbytes) => *nbytes,

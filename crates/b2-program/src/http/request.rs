@@ -7,32 +7,38 @@ const MAX_HEAD: u64 = 16 << 10;
 
 /// The request of a browser.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Request {
-    /// The path, without the query.
-    pub(super) path: String,
-    pub(super) is_head: bool,
+pub struct Request {
+    /// The path, without what follows a question mark.
+    pub path: String,
+    /// Whether the answer has no body.
+    pub is_head: bool,
     /// The header `Host`.
-    pub(super) host: String,
-    pub(super) range: Option<Range>,
+    pub host: String,
+    /// The part of the file that the browser wants.
+    pub range: Option<Range>,
     /// Whether the connection stays open.
-    pub(super) keeps_alive: bool,
+    pub keeps_alive: bool,
 }
 
 /// One range of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Range {
-    /// From a position to another (inclusive), or to the end.
+pub enum Range {
+    /// From a position to another, which belongs to it, or to the end.
     From(u64, Option<u64>),
     /// The last bytes.
     Last(u64),
 }
 
-/// The status that refuses a malformed request.
-pub(super) type Refused = u16;
+/// The status of a request that is refused for its form.
+pub type Refused = u16;
 
 impl Request {
     /// The next request of a connection; `None` at its end.
-    pub(super) fn read(reader: &mut impl BufRead) -> io::Result<Option<Result<Self, Refused>>> {
+    ///
+    /// # Errors
+    ///
+    /// A connection that cannot be read.
+    pub fn read(reader: &mut impl BufRead) -> io::Result<Option<Result<Self, Refused>>> {
         let mut head = reader.take(MAX_HEAD);
         let mut lines = vec![];
         loop {
@@ -92,9 +98,10 @@ impl Request {
         Some(Ok(Self { path, is_head, host: host?, range, keeps_alive }))
     }
 
-    /// Whether `Host` is a name of this machine. With another name, that leads here by DNS
-    /// rebinding, a page of another origin could read the answers.
-    pub(super) fn is_for_this_machine(&self) -> bool {
+    /// Whether the browser was sent to this machine by a name of this machine: any other name was
+    /// made to lead here, so that a page of another origin can read the answers.
+    #[must_use]
+    pub fn is_for_this_machine(&self) -> bool {
         let (name, port) = match self.host.rsplit_once(':') {
             Some((name, port)) if !port.contains(']') => (name, Some(port)),
             _ => (&*self.host, None),
@@ -124,8 +131,9 @@ impl Range {
         }
     }
 
-    /// The positions in a file of `len` bytes; `None` if they all lie after its end.
-    pub(super) fn within(self, len: u64) -> Option<core::ops::Range<u64>> {
+    /// The positions in a file of `len` bytes; `None` if none of it is there.
+    #[must_use]
+    pub fn within(self, len: u64) -> Option<core::ops::Range<u64>> {
         let range = match self {
             Self::From(first, last) => {
                 first..last.map_or(len, |last| last.saturating_add(1)).min(len)

@@ -18,9 +18,10 @@ use std::{
 const MODES: [(char, &str); 4] =
     [('z', "compress"), ('d', "decompress"), ('t', "verify"), ('l', "list")];
 
-/// The first word like `-10` on a command with levels. A level has one digit, and two levels in one
-/// word are probably a mistake.
-pub(super) fn two_digits(argv: &[OsString]) -> Option<&str> {
+/// The first word like `-10` of a command that has levels: two digits are no level, and two levels
+/// are hardly meant.
+#[must_use]
+pub fn two_digits(argv: &[OsString]) -> Option<&str> {
     let command = argv.get(1)?.to_str()?;
     if !matches!(command, "compress" | "convert" | "recompress") {
         return None;
@@ -34,7 +35,8 @@ pub(super) fn two_digits(argv: &[OsString]) -> Option<&str> {
 }
 
 /// `b2 meta FILE` is `b2 meta get FILE`.
-pub(super) fn with_action(mut argv: Vec<OsString>) -> Vec<OsString> {
+#[must_use]
+pub fn with_action(mut argv: Vec<OsString>) -> Vec<OsString> {
     let is_meta = argv.get(1).is_some_and(|word| word == "meta");
     let operands: Vec<usize> = (2..argv.len())
         .filter(|at| !argv[*at].as_encoded_bytes().starts_with(b"-") || argv[*at] == "-")
@@ -49,7 +51,7 @@ pub(super) fn with_action(mut argv: Vec<OsString>) -> Vec<OsString> {
 
 /// The commands, and the options that take a value.
 #[derive(Debug)]
-pub(crate) struct Shapes {
+pub struct Shapes {
     /// Command names and aliases, and the proper name.
     commands: HashMap<String, String>,
     /// Per command, its short options with a value.
@@ -59,8 +61,9 @@ pub(crate) struct Shapes {
 }
 
 impl Shapes {
-    /// Collects the names from the grammar.
-    pub(crate) fn from_grammar(grammar: &clap::Command) -> Self {
+    /// Takes them from the grammar.
+    #[must_use]
+    pub fn from_grammar(grammar: &clap::Command) -> Self {
         let mut shapes =
             Self { commands: HashMap::new(), shorts: HashMap::new(), longs: HashSet::new() };
         shapes.commands.insert("help".into(), "help".into());
@@ -94,18 +97,17 @@ impl Shapes {
     }
 }
 
-/// Whether the line names no command, so that [`canonical`] adds `info`.
-pub(super) fn has_no_command(argv: &[OsString], shapes: &Shapes) -> bool {
+/// Is no command named, so that it is [`canonical`] that says `info`?
+#[must_use]
+pub fn has_no_command(argv: &[OsString], shapes: &Shapes) -> bool {
     let mut scan = Scan { shapes, command: None, kept: Vec::new(), operands: false };
     scan.all(argv.iter().skip(1).cloned());
     scan.command.is_none()
 }
 
 /// Brings `argv` into the form `b2 COMMAND [OPTIONS] [FILE]...`.
-pub(crate) fn canonical(
-    argv: impl IntoIterator<Item = OsString>,
-    shapes: &Shapes,
-) -> Vec<OsString> {
+#[must_use]
+pub fn canonical(argv: impl IntoIterator<Item = OsString>, shapes: &Shapes) -> Vec<OsString> {
     let mut argv = argv.into_iter();
     let program = argv.next().unwrap_or_else(|| "b2".into());
     let mut scan = Scan { shapes, command: None, kept: Vec::new(), operands: false };
@@ -202,72 +204,5 @@ impl Scan<'_> {
             }
         }
         (left, false)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn form(line: &str) -> String {
-        let shapes = Shapes::from_grammar(&crate::args::grammar());
-        let words = canonical(line.split_whitespace().map(OsString::from), &shapes);
-        words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
-    }
-
-    #[test]
-    fn options_before_the_command_move_after_it() {
-        assert_eq!(form("b2 -9 c f"), "b2 compress -9 f");
-        assert_eq!(form("b2 -q --max-memory 64M verify f"), "b2 verify -q --max-memory 64M f");
-        assert_eq!(form("b2 --max-memory=64M -T 2 t f"), "b2 verify --max-memory=64M -T 2 f");
-        assert_eq!(form("b2 -T2 info f -v"), "b2 info -T2 f -v");
-        assert_eq!(form("b2 -C lz4 compress f"), "b2 compress -C lz4 f");
-        assert_eq!(form("b2 -o d d d"), "b2 decompress -o d d");
-    }
-
-    #[test]
-    fn mode_letters_choose_a_command() {
-        assert_eq!(form("b2 -d f"), "b2 decompress f");
-        assert_eq!(form("b2 -dc f"), "b2 decompress -c f");
-        assert_eq!(form("b2 -cd f"), "b2 decompress -c f");
-        assert_eq!(form("b2 -z f -o y"), "b2 compress f -o y");
-        assert_eq!(form("b2 -9z f"), "b2 compress -9 f");
-        assert_eq!(form("b2 -tv f"), "b2 verify -v f");
-        assert_eq!(form("b2 -l -- f"), "b2 list -- f");
-        assert_eq!(form("b2 f -t"), "b2 verify f");
-        assert_eq!(form("b2 -d"), "b2 decompress");
-    }
-
-    #[test]
-    fn mode_letters_mean_other_things_once_a_command_is_known() {
-        assert_eq!(form("b2 c -t 4 f"), "b2 compress -t 4 f");
-        assert_eq!(form("b2 -z -t 4 f"), "b2 compress -t 4 f");
-        assert_eq!(form("b2 -zt4 -l 3 f"), "b2 compress -t4 -l 3 f");
-        assert_eq!(form("b2 -z -z 64K f"), "b2 compress -z 64K f");
-        assert_eq!(form("b2 -d d"), "b2 decompress d");
-        assert_eq!(form("b2 d -d f"), "b2 decompress f");
-        assert_eq!(form("b2 d -- -d"), "b2 decompress -- -d");
-        assert_eq!(form("b2 -d -t f"), "b2 verify f");
-        assert_eq!(form("b2 -td f"), "b2 verify f");
-    }
-
-    #[test]
-    fn files_without_a_command_are_described() {
-        assert_eq!(form("b2 f"), "b2 info f");
-        assert_eq!(form("b2 -v f y"), "b2 info -v f y");
-        assert_eq!(form("b2 f c"), "b2 info f c");
-        assert_eq!(form("b2 -- c"), "b2 info -- c");
-        assert_eq!(form("b2 -"), "b2 info -");
-        assert_eq!(form("b2 -o c f"), "b2 info -o c f");
-    }
-
-    #[test]
-    fn plain_arguments_are_unchanged() {
-        assert_eq!(form("b2"), "b2");
-        assert_eq!(form("b2 --help"), "b2 --help");
-        assert_eq!(form("b2 -Vv"), "b2 -Vv");
-        assert_eq!(form("b2 --"), "b2 --");
-        assert_eq!(form("b2 help c"), "b2 help c");
-        assert_eq!(form("b2 -d --help"), "b2 decompress --help");
     }
 }

@@ -218,7 +218,7 @@ impl Block<'_> {
         // If each chunk gives several rows, all of it is decoded, to memory that exists already.
         let nchunks = self.rows.end.div_ceil(chunklen) - self.rows.start / chunklen;
         let is_sparse = matches.len() < self.len() / SPARSE_RATIO
-            && matches.len() as u64 <= nchunks * JOBS_PER_WORKER;
+            && matches.len() as u64 <= nchunks * MAX_SPARSE_ROWS;
         if is_sparse && !self.read[place].is_read {
             let rows: Vec<u64> = matches.iter().map(|row| self.number(*row)).collect();
             return array.read_rows(&rows);
@@ -318,4 +318,4 @@ const SPARSE_RATIO: usize = 8;
 
 /// ... unless each chunk gives more than this number: then all bytes between its first and last row
 /// are decoded, which is most of the chunk.
-const JOBS_PER_WORKER: u64 = 2;
+const MAX_SPARSE_ROWS: u64 = 2;

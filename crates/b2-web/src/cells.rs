@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use blosc_data::cells::{Rows, cell, cell_json};
 use blosc_data::{Array, Bytes, ColumnKind, ColumnValues, Data, ListOfObjects, Table, json};
-use blosc_dtype::text::harmless;
+use blosc_dtype::text::{harmless, hex};
 use serde_json::{Value, json};
 
 use crate::fault::{Fault, Result};
@@ -95,12 +95,11 @@ fn lines(bytes: &dyn Bytes, rows: [u64; 2]) -> Result<Value> {
     let mut found = vec![0; usize::try_from(end.saturating_sub(start)).unwrap_or(0)];
     bytes.read_at(start, &mut found)?;
     let cells = found.chunks(16).map(|line| {
-        let numbers: Vec<String> = line.iter().map(|byte| format!("{byte:02x}")).collect();
         let shown = |byte: &u8| match byte {
             0x20..0x7f => char::from(*byte),
             _ => '.',
         };
-        vec![numbers.join(" "), line.iter().map(shown).collect()]
+        vec![hex(line, " "), line.iter().map(shown).collect()]
     });
     let cells: Vec<Vec<String>> = cells.collect();
     Ok(json!({ "first": rows.start, "names": ["bytes", "text"], "rows": cells }))

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use b2frame::probe::{Kind, PROBE_LEN, probe};
 use blosc_chunk::ChunkHeader;
+use blosc_dtype::text::hex;
 use blosc_io::{ReadAt, Tree, is_missing};
 
 use crate::size::as_len;
@@ -209,11 +210,11 @@ pub fn recognise(source: &Source, name: &str) -> io::Result<Format> {
 /// The first bytes of a file and its kind, for messages: ` (starts with 89 50 4e 47: a PNG image)`.
 #[must_use]
 pub fn starts_with(start: &[u8]) -> String {
-    let hex: Vec<String> = start.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    let hex = hex(start.get(..4).unwrap_or(start), " ");
     match probe(start) {
         Kind::Empty => " (it is empty)".to_owned(),
-        Kind::Unknown => format!(" (starts with {})", hex.join(" ")),
-        kind => format!(" (starts with {}: {kind})", hex.join(" ")),
+        Kind::Unknown => format!(" (starts with {hex})"),
+        kind => format!(" (starts with {hex}: {kind})"),
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Arrays are hashed in C order, tables as their rows in structured arrays of NumPy.
 
+use blosc_dtype::text::hex;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use xxhash_rust::xxh3::Xxh3;
@@ -121,9 +122,7 @@ impl Sum {
     #[must_use]
     pub fn finish(self) -> Report {
         let sum = match self.hasher {
-            Hasher::Sha256(hasher) => {
-                hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
-            }
+            Hasher::Sha256(hasher) => hex(&hasher.finalize(), ""),
             Hasher::Xxh3(hasher) => format!("{:016x}", hasher.digest()),
         };
         let (algorithm, nbytes) = (self.algorithm, self.nbytes);

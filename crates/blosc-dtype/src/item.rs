@@ -9,7 +9,7 @@ use alloc::{
 
 use half::f16;
 
-use crate::{ByteOrder, Dtype, Kind, Scalar, date, items};
+use crate::{ByteOrder, Dtype, Kind, Scalar, date, items, text::hex};
 
 /// One item as text, similar to NumPy's.
 #[must_use]
@@ -92,7 +92,7 @@ impl Value {
             Self::Float(text, _) | Self::Complex(text) | Self::Time(text) => text,
             Self::Text(text) => format!("'{}'", text.escape_debug()),
             Self::Bytes(bytes) => format!("b'{}'", bytes.escape_ascii()),
-            Self::Opaque(bytes) => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
+            Self::Opaque(bytes) => hex(&bytes, ""),
         }
     }
 }

@@ -27,6 +27,20 @@ pub fn count(n: u64) -> String {
     grouped
 }
 
+/// Bytes as two hexadecimal digits each, with a separator between them: `89 50 4e`.
+#[must_use]
+pub fn hex(bytes: &[u8], separator: &str) -> String {
+    const DIGITS: [u8; 16] = *b"0123456789abcdef";
+    let digit = |nibble: u8| DIGITS.get(usize::from(nibble)).copied().map(char::from);
+    let mut text =
+        String::with_capacity(bytes.len().saturating_mul(separator.len().saturating_add(2)));
+    for byte in bytes {
+        text.push_str(if text.is_empty() { "" } else { separator });
+        text.extend(digit(byte >> 4).into_iter().chain(digit(byte & 0xf)));
+    }
+    text
+}
+
 /// The order of names for people: compares parts between `/` one after the other, and numbers in
 /// them by value, so that `c/9` comes before `c/10`.
 #[must_use]
@@ -92,6 +106,13 @@ pub fn is_harmful(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bytes_are_two_digits_each() {
+        assert_eq!(hex(&[], " "), "");
+        assert_eq!(hex(&[0, 9, 0xaf, 0xff], ""), "0009afff");
+        assert_eq!(hex(&[0x89, b'P'], " "), "89 50");
+    }
 
     #[test]
     fn numbers_in_names_are_ordered_by_their_value() {

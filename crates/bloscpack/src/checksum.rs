@@ -9,6 +9,7 @@
 use core::fmt;
 use core::str::FromStr;
 
+use blosc_dtype::text::hex;
 use md5::Md5;
 use sha1::Sha1;
 use sha2::{Digest as _, Sha224, Sha256, Sha384, Sha512};
@@ -169,7 +170,7 @@ impl Digest {
 impl fmt::Display for Digest {
     /// Lower-case hexadecimal.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.as_bytes().iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(&hex(self.as_bytes(), ""))
     }
 }
 

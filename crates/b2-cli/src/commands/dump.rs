@@ -211,12 +211,8 @@ impl<'a> Printer<'a> {
 
 /// The first bytes of a span of `len` bytes as digits, `..` if there are more.
 fn hex(bytes: &[u8], len: u64, shown: usize) -> String {
-    let mut text = String::new();
-    for byte in bytes.iter().take(shown) {
-        let _written = write!(text, "{byte:02x}");
-    }
-    text.push_str(if len > shown as u64 { ".." } else { "" });
-    text
+    let more = if len > shown as u64 { ".." } else { "" };
+    blosc_dtype::text::hex(bytes.get(..shown).unwrap_or(bytes), "") + more
 }
 
 /// Bytes of a span that people see.

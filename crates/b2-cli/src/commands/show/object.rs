@@ -107,7 +107,7 @@ fn json(object: &Object) -> Value {
 fn hex(little: &[u8]) -> String {
     let is_negative = little.last().is_some_and(|byte| byte & 0x80 != 0);
     let mut carry = true;
-    let magnitude: Vec<u8> = little
+    let mut magnitude: Vec<u8> = little
         .iter()
         .map(|byte| {
             if !is_negative {
@@ -118,7 +118,8 @@ fn hex(little: &[u8]) -> String {
             sum
         })
         .collect();
-    let digits: String = magnitude.iter().rev().map(|byte| format!("{byte:02x}")).collect();
+    magnitude.reverse();
+    let digits = blosc_dtype::text::hex(&magnitude, "");
     let digits = digits.trim_start_matches('0');
     format!(
         "{}0x{}",

@@ -133,7 +133,7 @@ fn tunnel(ssh: &str, port: u16) -> String {
 fn secret() -> io::Result<String> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(blosc_dtype::text::hex(&bytes, ""))
 }
 
 /// Whether the user can see a browser that this machine starts.

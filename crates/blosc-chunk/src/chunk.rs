@@ -237,7 +237,31 @@ impl<'a> Chunk<'a> {
         scratch: &mut Scratch,
         postfilter: &dyn Postfilter,
     ) -> Result<()> {
-        self.read_hooked(range, dest, scratch, postfilter)
+        let dest = self.dest_for(&range, dest)?;
+        let header = self.header();
+        let grid = Grid::new(header.nbytes(), header.blocksize());
+        let simd = scratch.params().registries.simd;
+        match self.layout.kind {
+            _ if dest.is_empty() => Ok(()),
+            Kind::Special(kind) => {
+                let (special, typesize) = (self.special_of(kind), header.typesize());
+                let stores = (StoreHint::Cached, simd);
+                decode::write_hooked(grid, range, dest, scratch, postfilter, |range, block| {
+                    fill_special_from(special, typesize, range.start, block, stores)
+                })
+            }
+            Kind::Memcpyed => {
+                let body = self.body();
+                decode::write_hooked(grid, range, dest, scratch, postfilter, |range, block| {
+                    block.copy_from_slice(body.get(range).unwrap_or_default());
+                    Ok(())
+                })
+            }
+            _ => {
+                let (source, wanted) = (InMemory::new(*self)?, Wanted { range, chosen: None });
+                decode::read_hooked(&source, &wanted, dest, scratch, postfilter)
+            }
+        }
     }
 
     /// Decodes one block to the start of `dest` and returns its number of bytes.
@@ -484,40 +508,6 @@ impl<'a> Chunk<'a> {
                 })
             }
             _ => decode::read(&InMemory::new(*self)?, range, dest, scratch),
-        }
-    }
-
-    fn read_hooked(
-        &self,
-        range: Range<usize>,
-        dest: &mut [u8],
-        scratch: &mut Scratch,
-        postfilter: &dyn Postfilter,
-    ) -> Result<()> {
-        let dest = self.dest_for(&range, dest)?;
-        let header = self.header();
-        let grid = Grid::new(header.nbytes(), header.blocksize());
-        let simd = scratch.params().registries.simd;
-        match self.layout.kind {
-            _ if dest.is_empty() => Ok(()),
-            Kind::Special(kind) => {
-                let (special, typesize) = (self.special_of(kind), header.typesize());
-                let stores = (StoreHint::Cached, simd);
-                decode::write_hooked(grid, range, dest, scratch, postfilter, |range, block| {
-                    fill_special_from(special, typesize, range.start, block, stores)
-                })
-            }
-            Kind::Memcpyed => {
-                let body = self.body();
-                decode::write_hooked(grid, range, dest, scratch, postfilter, |range, block| {
-                    block.copy_from_slice(body.get(range).unwrap_or_default());
-                    Ok(())
-                })
-            }
-            _ => {
-                let (source, wanted) = (InMemory::new(*self)?, Wanted { range, chosen: None });
-                decode::read_hooked(&source, &wanted, dest, scratch, postfilter)
-            }
         }
     }
 }

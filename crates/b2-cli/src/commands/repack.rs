@@ -58,15 +58,14 @@ fn repack_input(args: &RepackArgs, cx: &Context, origin: &Origin) -> Result<()> 
     let wait = cx.lock_wait(args.lock);
     let schunk = match object {
         Object::Frame(schunk) => schunk,
-        Object::Bcolz(_) => {
-            let done = repack_bcolz(path, &cx.read_params().bcolz().lock(wait))?;
+        other => {
+            let done = match other {
+                Object::Bcolz(_) => repack_bcolz(path, &cx.read_params().bcolz().lock(wait))?,
+                Object::Blp(_) => repack_blp(path, &wait)?,
+                _ => return Err(message::REPACKS_FRAMES.error()),
+            };
             return report(cx, origin, done.file_bytes, done.freed);
         }
-        Object::Blp(_) => {
-            let done = repack_blp(path, &wait)?;
-            return report(cx, origin, done.file_bytes, done.freed);
-        }
-        _ => return Err(message::REPACKS_FRAMES.error()),
     };
     let is_sequence = objects.next()?.is_some();
     if is_sequence {

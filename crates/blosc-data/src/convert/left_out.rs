@@ -76,35 +76,37 @@ impl Content {
     /// Columns that cannot be opened.
     pub fn fitted(self, format: OutputFormat) -> Result<(Self, Vec<String>)> {
         let is_bcolz = matches!(format, OutputFormat::Carray | OutputFormat::Ctable);
-        let fits = |name: &str| match format {
+        let keeps_objects =
+            matches!(format, OutputFormat::B2z | OutputFormat::B2d | OutputFormat::Parquet);
+        let keeps_cells = keeps_objects || format == OutputFormat::Csv;
+        // A format has every name of its own tables.
+        let has_name = |name: &str, is_own: bool| match format {
+            _ if is_own => true,
             OutputFormat::B2z | OutputFormat::B2d => NewColumn::can_be_called(name),
             _ => !is_bcolz || CTableWriter::can_have(name),
         };
-        let keeps_objects =
-            matches!(format, OutputFormat::B2z | OutputFormat::B2d | OutputFormat::Parquet);
         let columns: Vec<(String, bool)> = match &self {
             Self::Object(Object::Bcolz(set)) => match &set.set {
                 DataSet::CTable(table) => {
                     let column = |it: &Column| {
                         let has_place = keeps_objects || !it.array.is_object();
-                        (it.name.clone(), has_place && (is_bcolz || fits(&it.name)))
+                        (it.name.clone(), has_place && has_name(&it.name, is_bcolz))
                     };
                     table.columns().iter().map(column).collect()
                 }
                 DataSet::CArray(_) => vec![],
             },
             Self::Object(Object::Table(rows)) if !rows.is_column() => {
-                let keeps_cells = keeps_objects || format == OutputFormat::Csv;
                 let column = |it: &b2store::Column| {
                     let name = it.spec().name.clone();
                     let has_place = keeps_cells || !TableRows::lacks_dtype(it);
-                    let is_called = !is_bcolz || fits(&name);
+                    let is_called = has_name(&name, format.is_store());
                     (name, has_place && is_called)
                 };
                 rows.columns().iter().map(column).collect()
             }
             Self::Items(items) if items.stored.shape.len() == 1 => {
-                let field = |it: &Field| (it.name().to_owned(), fits(it.name()));
+                let field = |it: &Field| (it.name().to_owned(), has_name(it.name(), false));
                 items.dtype.fields().iter().map(field).collect()
             }
             _ => vec![],

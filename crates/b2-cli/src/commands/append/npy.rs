@@ -2,11 +2,11 @@
 //! shape. Until the header is written, readers see the array as it was, and bytes after it. An
 //! append that fails cuts them off, and so does the next one after a crash.
 
-use std::{fs::File, path::Path};
+use std::path::Path;
 
 use blosc_data::{Tail, append::Appending};
 use blosc_dtype::npy::NpyHeader;
-use blosc_io::FileStore;
+use blosc_io::{FileStore, ReadAt as _, WriteAt as _};
 
 use super::{Grown, Input, Wanted, first_axis, open_named};
 use crate::{
@@ -54,15 +54,14 @@ pub(super) fn append(
 
 /// Cuts off the rest of an interrupted append, but refuses a file that follows the array.
 fn cut_rest(cx: &Context, path: &Path, end: u64) -> Result<()> {
-    let len = path.metadata().map_err(Error::io(Doing::Open))?.len();
+    let mut file = FileStore::open_rw(path).map_err(Error::io(Doing::Open))?;
+    let len = file.len().map_err(Error::io(Doing::Open))?;
     if len > end {
-        let store = FileStore::open(path).map_err(Error::io(Doing::Open))?;
-        let tail = Tail::of_npy(len.saturating_sub(end), &store, end);
+        let tail = Tail::of_npy(len.saturating_sub(end), &file, end);
         if tail.is_a_file() {
             return Err(message::FOLLOWED.about(tail));
         }
         cx.console.warning(&path_text(path), &format!("{tail}, and are cut off"));
-        let file = File::options().write(true).open(path).map_err(Error::io(Doing::Open))?;
         file.set_len(end).map_err(Error::io(Doing::Write))?;
     }
     Ok(())

@@ -11,7 +11,7 @@ pub(crate) mod values;
 
 use std::{path::Path, sync::Arc};
 
-use blosc_dtype::{Dtype, npy::NpyHeader, text::natural_order};
+use blosc_dtype::{Dtype, npy::NpyHeader};
 use blosc_io::{FileStore, ReadAt as _};
 
 use self::source::{Items, Layout, Source};
@@ -63,30 +63,10 @@ pub(crate) fn expand(inputs: Vec<Found>, cx: &Context, keeps_tables: bool) -> Ve
                 continue;
             }
         };
-        let is_below = |key: &str| store::is_below(key, group);
-        let tables: Vec<&str> =
-            store.tables().filter(|table| keeps_tables && is_below(table)).collect();
-        for table in &tables {
-            let part = if *table == "/" { Part::Whole } else { Part::Member((*table).to_owned()) };
-            expanded.push(Ok(Origin::File { path: path.to_owned(), part }));
-        }
-        let is_left_out = |key: &str| {
-            if !is_below(key) {
-                return true;
-            }
-            // The attributes of a group are not values.
-            if keeps_tables && key.ends_with("/__vlmeta__") {
-                return true;
-            }
-            let below = |table: &&str| key.strip_prefix(table.trim_end_matches('/'));
-            tables.iter().filter_map(below).any(|rest| rest.starts_with('/'))
-        };
-        let mut keys: Vec<&str> = store.keys().filter(|key| !is_left_out(key)).collect();
-        keys.sort_by(|a, b| natural_order(a, b));
-        for key in keys {
-            let part = Part::Member(key.to_owned());
+        for key in store::values_below(&store, group, keeps_tables) {
+            let part = if key == "/" { Part::Whole } else { Part::Member(key.clone()) };
             let origin = Origin::File { path: path.to_owned(), part };
-            match store::member(&store, key) {
+            match store::member(&store, &key) {
                 Err(error @ Error::Store(b2store::Error::Recipe { .. })) => {
                     cx.console.warning(&origin.name(), &chain(&error));
                 }

@@ -4,7 +4,6 @@ use core::fmt::Write as _;
 use std::{collections::BTreeSet, path::Path};
 
 use b2frame::Budget;
-use b2store::ChildKind;
 use blosc_data::{
     Opened,
     convert::{OutputFormat, pull},
@@ -151,13 +150,12 @@ fn members(cx: &Context, origin: &Origin) -> Result<Option<Members>> {
     if store.tables().any(|table| table == group) {
         return Ok(None);
     }
-    let tree = store.tree().into_iter();
-    let values = tree.filter(|it| it.kind != ChildKind::Group && store::is_below(&it.key, group));
+    let values = store::values_below(&store, group, true).into_iter();
     let member = |key: String| {
         let below = key[group.trim_end_matches('/').len()..].to_owned();
         (below, Ok(Origin::File { path: path.clone(), part: Part::Member(key) }))
     };
-    Ok(Some(values.map(|child| member(child.key)).collect()))
+    Ok(Some(values.map(member).collect()))
 }
 
 /// Compares the objects of two groups by their keys; `None` unless both are groups.

@@ -12,6 +12,7 @@ use b2store::{
     Child, ChildKind, Content, Location, Note, Store, StoreKind, StoreWriter, Table, Value,
     ValueLimits,
 };
+use blosc_dtype::text::natural_order;
 use serde::Serialize;
 
 pub(crate) use blosc_data::content::rows::{TableRows, table_sizes};
@@ -75,7 +76,24 @@ pub(crate) fn is_below(key: &str, group: &str) -> bool {
     below.is_some_and(|rest| rest.starts_with('/') && (rest != "/" || group == "/"))
 }
 
-/// The object with this key; `/` stands for a table that is the whole store, or for the only value.
+/// The keys of all values in a group of a store, at any depth; with `keeps_tables` a table is one of
+/// them, and its columns and the attributes of groups are none.
+pub(crate) fn values_below(store: &Store, group: &str, keeps_tables: bool) -> Vec<String> {
+    let is_kept = |key: &&str| keeps_tables && is_below(key, group);
+    let tables: Vec<&str> = store.tables().filter(is_kept).collect();
+    let is_value = |key: &&str| {
+        let below = |table: &&str| key.strip_prefix(table.trim_end_matches('/'));
+        let is_column = || tables.iter().filter_map(below).any(|rest| rest.starts_with('/'));
+        let is_attributes = keeps_tables && key.ends_with("/__vlmeta__");
+        is_below(key, group) && !is_attributes && !is_column()
+    };
+    let values = store.keys().filter(is_value).chain(tables.iter().copied());
+    let mut keys: Vec<String> = values.map(str::to_owned).collect();
+    keys.sort_by(|a, b| natural_order(a, b));
+    keys
+}
+
+/// The object that a key of a store means; `/` means a table, or the only value.
 ///
 /// # Errors
 ///

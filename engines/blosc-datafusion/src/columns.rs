@@ -138,7 +138,7 @@ pub(crate) trait Columns: fmt::Debug + Send + Sync {
         Some(0)
     }
 
-    /// Announces rows of some columns that will be read, so that far storage sends them together.
+    /// Announces rows of some columns that will be read, so that remote storage sends them at once.
     fn prefetch(&self, columns: &[usize], rows: &Range<u64>);
 
     /// Bytes that may be announced at once; 0 for local files, which are read when they are needed.

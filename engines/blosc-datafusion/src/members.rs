@@ -24,7 +24,7 @@ use crate::tables::MAX_OPENING;
 pub(crate) fn members(location: &str, options: &TableOptions) -> Result<Vec<Found>> {
     #[cfg(feature = "remote")]
     if columns::is_address(location) {
-        return far_members(location, &[], options);
+        return remote_members(location, &[], options);
     }
     let _ = options;
     let found = |location: String| Found { location, pairs: vec![], opened: None };
@@ -68,7 +68,7 @@ fn collect_members(
 
 /// The same at an address. Threads that wait for requests open the tables of a folder at once.
 #[cfg(feature = "remote")]
-fn far_members(
+fn remote_members(
     location: &str,
     pairs: &[(String, String)],
     options: &TableOptions,
@@ -86,7 +86,7 @@ fn far_members(
         let io = |cause| Error::Io { location: location.to_owned(), cause };
         let location = Address::below(location, name).map_err(io)?;
         match constants::pair(name) {
-            Some(pair) => far_members(&location, &[pairs, &[pair]].concat(), options),
+            Some(pair) => remote_members(&location, &[pairs, &[pair]].concat(), options),
             None => {
                 let (opened, pairs) = (columns::open(&location, options)?, pairs.to_vec());
                 Ok(vec![Found { location, pairs, opened: Some(opened) }])

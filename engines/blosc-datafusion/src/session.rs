@@ -74,9 +74,9 @@ impl BloscTableFactory {
     ) -> Result<BloscTable, Error> {
         match locations.iter().find(|location| columns::is_address(location)) {
             None => BloscTable::open_kept(&locations, &options, &self.kept),
-            Some(far) => {
-                let (far, kept) = (far.clone(), Arc::clone(&self.kept));
-                waiting::open(&far, move || BloscTable::open_kept(&locations, &options, &kept))
+            Some(remote) => {
+                let (remote, kept) = (remote.clone(), Arc::clone(&self.kept));
+                waiting::open(&remote, move || BloscTable::open_kept(&locations, &options, &kept))
                     .await
             }
         }

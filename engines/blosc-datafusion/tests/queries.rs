@@ -10,8 +10,8 @@ mod data;
 #[path = "../../blosc-object-store/tests/support/emulator.rs"]
 mod emulator;
 #[cfg(feature = "http")]
-#[path = "queries/far.rs"]
-mod far;
+#[path = "queries/remote.rs"]
+mod remote;
 #[cfg(feature = "http")]
 #[allow(dead_code, reason = "other tests use more of it")]
 #[path = "../../blosc-object-store/tests/support/server.rs"]

@@ -52,15 +52,15 @@ pub(crate) fn find(location: &str, options: &TableOptions) -> Result<Found> {
     };
     let cache = cache().map_err(io)?;
     let address = Address::parse_in(address, &cache).map_err(io)?;
-    let far = |columns, limit, fingerprint| {
-        let columns = Arc::new(Far { columns, limit });
+    let remote_table = |columns, limit, fingerprint| {
+        let columns = Arc::new(RemoteColumns { columns, limit });
         Found::Table(Opened::new(location, columns, fingerprint, options))
     };
     let missing = match address.open(&cache) {
         Ok(object) => {
             let (limit, fingerprint) = (object.prefetch_limit(), object.fingerprint());
             let table = open_object(location, object, key, options)?;
-            return Ok(far(table, limit, fingerprint));
+            return Ok(remote_table(table, limit, fingerprint));
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => error,
         Err(error) => return Err(io(error)),
@@ -76,7 +76,7 @@ pub(crate) fn find(location: &str, options: &TableOptions) -> Result<Found> {
     let tree = address.open_tree(&cache).map_err(io)?;
     let (limit, fingerprint) = (tree.prefetch_limit(), tree.fingerprint());
     let table = open_tree(location, Arc::new(tree), key, options)?;
-    Ok(far(table, limit, fingerprint))
+    Ok(remote_table(table, limit, fingerprint))
 }
 
 /// Opens a table; a folder of tables is an error.
@@ -135,12 +135,12 @@ fn open_tree(
 
 /// A table whose reads wait for requests.
 #[derive(Debug)]
-struct Far {
+struct RemoteColumns {
     columns: Arc<dyn Columns>,
     limit: u64,
 }
 
-impl Columns for Far {
+impl Columns for RemoteColumns {
     fn nrows(&self) -> u64 {
         self.columns.nrows()
     }

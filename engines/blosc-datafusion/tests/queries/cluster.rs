@@ -100,17 +100,17 @@ async fn a_cluster_over_a_web_server_gives_the_rows_of_one_process_over_files() 
         let expected = rows(&local, &over(&dir.path().display().to_string())).await;
         // Several processes, and one, query the same addresses.
         for session in [&cluster, &local] {
-            let far = rows(session, &over(&server.address)).await;
-            assert_eq!(cells(&far), cells(&expected), "{query}");
-            assert!(!cells(&far).is_empty(), "{query}");
+            let remote = rows(session, &over(&server.address)).await;
+            assert_eq!(cells(&remote), cells(&expected), "{query}");
+            assert!(!cells(&remote).is_empty(), "{query}");
         }
     }
     // A single table.
     let month = "tables/year=2024/month-03.bcolz";
     let query = |place: &str| format!("SELECT max(name), count(*) FROM '{place}/{month}'");
-    let far = rows(&cluster, &query(&server.address)).await;
+    let remote = rows(&cluster, &query(&server.address)).await;
     let near = rows(&local, &query(&dir.path().display().to_string())).await;
-    assert_eq!(cells(&far), cells(&near));
+    assert_eq!(cells(&remote), cells(&near));
     // Each task opens its tables separately; a client for each would hold some 10,000 connections.
     let connections = server.connections.load(Ordering::Relaxed);
     assert!(connections < 500, "{connections} connections");
@@ -131,8 +131,8 @@ fn shipped(plan: &Arc<dyn ExecutionPlan>, session: &SessionContext) -> Arc<dyn E
 
 #[cfg(feature = "http")]
 #[tokio::test(flavor = "multi_thread")]
-async fn a_far_table_that_is_written_again_ends_the_plan_that_an_executor_got() {
-    use super::far::write_named_tables;
+async fn a_remote_table_that_is_written_again_ends_the_plan_that_an_executor_got() {
+    use super::remote::write_named_tables;
     use super::server::{Fault, Server, files_in};
 
     let dir = tempfile::tempdir().unwrap();

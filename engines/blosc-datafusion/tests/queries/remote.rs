@@ -47,7 +47,7 @@ async fn queries_over_addresses_are_those_over_files() {
 }
 
 #[tokio::test]
-async fn far_scans_leave_their_thread_to_others() {
+async fn remote_scans_leave_their_thread_to_others() {
     let dir = tempfile::tempdir().unwrap();
     write_all(dir.path());
     let server = Server::start(files_in(dir.path()), Fault::Slow);
@@ -137,7 +137,7 @@ async fn faults_of_the_server_end_a_query() {
 }
 
 #[tokio::test]
-async fn a_far_table_that_is_written_again_ends_the_query_that_was_planned() {
+async fn a_remote_table_that_is_written_again_ends_the_query_that_was_planned() {
     let dirs = [0..40_000, 40_000..80_000].map(|numbers| {
         let dir = tempfile::tempdir().unwrap();
         write_forms(dir.path(), &Rows::new(numbers));

@@ -86,8 +86,9 @@ impl Opener for Counting {
                 let members = vec!["mem://all::/x".to_owned(), format!("{other}::/z")];
                 let attributes = [("title".to_owned(), "t".into())].into_iter().collect();
                 let groups = [("/deep".to_owned(), Map::clone(&attributes))].into();
-                let lost = vec![];
-                let group = ForeignGroup { format: "counted", members, attributes, groups, lost };
+                let format = "counted";
+                let group =
+                    ForeignGroup { format, members, attributes, groups, ..Default::default() };
                 Ok(Some(Opened::Group(Arc::new(group))))
             }
             "mem://foreign::/z" => Err(io::ErrorKind::Unsupported.into()),

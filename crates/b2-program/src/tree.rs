@@ -31,13 +31,14 @@ impl Node {
         if rest.is_empty() {
             return self.children.push(node);
         }
-        // Inputs come in order: if the directory exists, it is the last one.
-        if self.children.last().is_none_or(|last| last.name != *first || last.what.is_some()) {
-            self.children.push(Self { name: first.clone(), what: None, children: vec![] });
+        let is_directory = |child: &Self| child.name == *first && child.what.is_none();
+        // Inputs come in order, so that the directory is mostly the last one.
+        if let Some(at) = self.children.iter().rposition(is_directory) {
+            return self.children[at].insert(rest, node);
         }
-        if let Some(last) = self.children.last_mut() {
-            last.insert(rest, node);
-        }
+        let mut directory = Self { name: first.clone(), what: None, children: vec![] };
+        directory.insert(rest, node);
+        self.children.push(directory);
     }
 
     /// The node, and all below it.

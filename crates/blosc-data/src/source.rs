@@ -134,6 +134,17 @@ pub struct ForeignGroup {
     pub groups: BTreeMap<String, Map<String, Value>>,
     /// Attributes of all these groups that were not read: "the attribute `x` of the group /deep".
     pub lost: Vec<String>,
+    /// The rest of what is in it and no member, by paths: "link to /x, which is not there".
+    pub others: BTreeMap<String, String>,
+}
+
+impl ForeignGroup {
+    /// The parts that a copy of its members lacks.
+    #[must_use]
+    pub fn lost_of_copy(&self) -> Vec<String> {
+        let other = |(path, text): (&String, &String)| format!("{path}, a {text}");
+        self.lost.iter().cloned().chain(self.others.iter().map(other)).collect()
+    }
 }
 
 /// A group of another format, with the openers that open its members.
@@ -166,6 +177,6 @@ impl Group for OpenedGroup {
     }
 
     fn lost(&self) -> Vec<String> {
-        self.group.lost.clone()
+        self.group.lost_of_copy()
     }
 }

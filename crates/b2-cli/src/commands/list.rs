@@ -2,6 +2,7 @@
 
 mod tree;
 
+use blosc_data::Opened;
 use serde::Serialize;
 
 use crate::inputs::Place;
@@ -15,7 +16,7 @@ use crate::{
     formats::store,
     inputs::{
         object::Object,
-        origin::{self, Origin},
+        origin::{self, OpenedInput, Origin},
         walk,
     },
     render::{
@@ -69,7 +70,10 @@ pub(crate) fn run(args: &ListArgs, cx: &Context) -> Code {
         true => cx.with_whole(inputs),
         false => inputs.map(|found| cx.with_archives(found)),
     };
-    let inputs = inputs.map(|found| cx.expand_groups(found));
+    let inputs = inputs.map(|found| {
+        found.iter().flatten().for_each(|origin| tell_others(cx, origin));
+        cx.expand_groups(found)
+    });
     let code = cx.run_on_inputs(inputs, |origin| {
         let mut row = match row(cx, origin).map_err(|error| walk::as_damage(origin, error)) {
             // The input still gets a line, and its failure is reported as usual.
@@ -96,6 +100,16 @@ pub(crate) fn run(args: &ListArgs, cx: &Context) -> Code {
             tell_failure(&cx.console, None, &error);
             code.and(error.code())
         }
+    }
+}
+
+/// Names what is in a group and is no array with a row.
+fn tell_others(cx: &Context, origin: &Origin) {
+    let Origin::Opened(OpenedInput { name, opened: Opened::Group(group) }) = origin else { return };
+    let name = name.trim_end_matches('/');
+    let before = if name.contains("::") { name.to_owned() } else { format!("{name}::") };
+    for (path, text) in &group.others {
+        cx.console.warning(&format!("{before}{path}"), text);
     }
 }
 

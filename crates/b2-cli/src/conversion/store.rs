@@ -242,7 +242,7 @@ pub(super) fn keyed_arrays(cx: &Context, origin: &Origin) -> Result<Members> {
     let inner = group.groups.iter().map(|(path, attrs)| (path.clone(), attrs.clone()));
     let groups =
         core::iter::once(("/".to_owned(), group.attributes.clone())).chain(inner).collect();
-    Ok(Members { values, groups, lost: group.lost.clone() })
+    Ok(Members { values, groups, lost: group.lost_of_copy() })
 }
 
 /// The path of a file without the suffix of its format.

@@ -102,6 +102,44 @@ fn arrays_of_numpy_in_an_archive_are_read() {
     assert_eq!(dir.b2("show called.zip::/a").code, Some(1));
 }
 
+/// A file in an archive that is compressed by another method, or is no array, hides no array.
+#[test]
+fn files_in_an_archive_that_are_not_read_are_named() {
+    let dir = Dir::new();
+    dir.write("n", (0..6_u8).collect::<Vec<u8>>()).b2("c -q --dtype u1 --shape 6 n -o n.b2nd").ok();
+    let array = dir.b2("convert -q n.b2nd n.npy").ok();
+    assert!(array.stderr.is_empty());
+    let array = dir.read("n.npy");
+    let mut archive = zip(&[("a.npy", &array), ("b.npy", &array), ("c/notes.txt", b"notes")]);
+    let names = archive.windows(5).enumerate().filter(|(_, name)| *name == b"b.npy");
+    let names: Vec<usize> = names.map(|(at, _)| at).collect();
+    // The method in the header before the data, and in the directory.
+    for method in [names[0] - 22, names[1] - 36] {
+        archive[method] = 12;
+    }
+    dir.write("x.npz", &archive);
+    for line in ["info x.npz", "list x.npz", "list --tree x.npz", "sum x.npz", "verify x.npz"] {
+        let run = dir.b2(line);
+        assert_eq!(run.code, Some(4), "{line}: {}", run.all());
+        assert!(run.stderr.contains("x.npz::/b: ") && run.stderr.contains("12"), "{}", run.all());
+        let is_listing = line.starts_with("info") || line.starts_with("list");
+        let is_named = run.all().contains("notes.txt") && run.all().contains("is no array");
+        assert_eq!(is_named, is_listing, "{line}: {}", run.all());
+    }
+    assert_eq!(dir.b2("convert --strict x.npz x.b2z").code, Some(4));
+    let run = dir.b2("convert x.npz x.b2z");
+    assert_eq!(run.code, Some(4), "{}", run.all());
+    assert!(
+        run.stderr.contains("left out: /c/notes.txt, a file that is no array"),
+        "{}",
+        run.all()
+    );
+    assert_eq!(dir.b2("diff x.b2z::/a n.npy").ok().text(), "equal: 6 items\n");
+    let run = dir.b2("rescue x.npz -o y.npz");
+    assert!(run.all().contains("lost: b.npy"), "{}", run.all());
+    assert_eq!(dir.b2("diff y.npz::/a n.npy").ok().text(), "equal: 6 items\n");
+}
+
 /// Frames of `pack_tensor`, `save_tensor` and `save_array` of python-blosc2.
 #[test]
 fn tensors_of_python_are_arrays() {

@@ -25,9 +25,32 @@ pub struct ArchiveMember {
     /// Whether zip has compressed it, by Deflate.
     pub is_packed: bool,
     crc32: u32,
+    unread: Option<Unread>,
+}
+
+/// Why the data of a file are not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unread {
+    Encrypted,
+    /// The number of a method of compression.
+    Method(u16),
 }
 
 impl ArchiveMember {
+    /// Refuses a file whose data no reader of this crate decodes.
+    ///
+    /// # Errors
+    ///
+    /// [`Corrupt::Encrypted`], [`Corrupt::Compressed`].
+    pub fn check_readable(&self) -> Result<()> {
+        let what = match self.unread {
+            None => return Ok(()),
+            Some(Unread::Encrypted) => Corrupt::Encrypted,
+            Some(Unread::Method(method)) => Corrupt::Compressed { method },
+        };
+        Err(Error::corrupt(&self.name, what))
+    }
+
     /// Compares the bytes of the file with the sum in the archive.
     ///
     /// # Errors
@@ -49,12 +72,12 @@ impl ArchiveMember {
     }
 }
 
-/// The files in a zip archive, which need not be a store, by their positions.
+/// The files in a zip archive, which need not be a store, by their positions; also those of which
+/// [`check_readable`](ArchiveMember::check_readable) says that they are not read.
 ///
 /// # Errors
 ///
-/// A directory that is damaged or too long; a file that is encrypted, or compressed by another
-/// method than Deflate; data outside of the archive.
+/// A directory that is damaged or too long; data outside of the archive.
 pub fn archive_members(store: &Arc<dyn ReadAt>) -> Result<Vec<ArchiveMember>> {
     let directory = Directory::read(store, OpenOptions::default().max_files)?;
     let len = store.len().map_err(wrong)?;
@@ -70,22 +93,20 @@ pub fn archive_members(store: &Arc<dyn ReadAt>) -> Result<Vec<ArchiveMember>> {
         if end > limit {
             return Err(ZipFault::Overlap { name, end, limit }.into());
         }
-        let what = match entry.method {
-            _ if entry.flags & ENCRYPTED_FLAGS != 0 => Corrupt::Encrypted,
-            0 | DEFLATE => {
-                members.push(ArchiveMember {
-                    name,
-                    position,
-                    stored_nbytes: entry.stored,
-                    nbytes: entry.plain,
-                    is_packed: entry.method == DEFLATE,
-                    crc32: entry.crc32,
-                });
-                continue;
-            }
-            method => Corrupt::Compressed { method },
+        let unread = match entry.method {
+            _ if entry.flags & ENCRYPTED_FLAGS != 0 => Some(Unread::Encrypted),
+            0 | DEFLATE => None,
+            method => Some(Unread::Method(method)),
         };
-        return Err(Error::corrupt(name, what));
+        members.push(ArchiveMember {
+            name,
+            position,
+            stored_nbytes: entry.stored,
+            nbytes: entry.plain,
+            is_packed: entry.method == DEFLATE,
+            crc32: entry.crc32,
+            unread,
+        });
     }
     Ok(members)
 }
@@ -115,6 +136,7 @@ pub fn surviving_members(store: &Arc<dyn ReadAt>) -> Result<Vec<ArchiveMember>> 
             nbytes: local.plain,
             is_packed: local.method == DEFLATE,
             crc32: local.crc32,
+            unread: None,
         });
     }
     Ok(members)

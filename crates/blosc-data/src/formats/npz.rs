@@ -4,6 +4,7 @@
 //! is opened; others are read in place.
 
 use core::ops::Range;
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 
@@ -49,7 +50,8 @@ pub fn open_archive(file: Arc<dyn ReadAt>, name: &str, part: &Part) -> Result<Op
     Ok(match part {
         Part::Whole => {
             let members = archive.arrays().map(|(key, _)| format!("{name}::{key}")).collect();
-            let group = ForeignGroup { format: "npz", members, ..Default::default() };
+            let others = archive.others();
+            let group = ForeignGroup { format: "npz", members, others, ..Default::default() };
             Some(Opened::Group(Arc::new(group)))
         }
         Part::Member(key) => match archive.open(key)?.data {
@@ -84,10 +86,20 @@ impl Archive {
         let key = |member: &ArchiveMember| Some(format!("/{}", member.name.strip_suffix(".npy")?));
         self.members.iter().filter_map(move |member| Some((key(member)?, member)))
     }
+
+    /// The files that are no arrays, by their paths.
+    fn others(&self) -> BTreeMap<String, String> {
+        let others = self.members.iter().filter(|member| !member.name.ends_with(".npy"));
+        others.map(|it| (format!("/{}", it.name), "file that is no array".to_owned())).collect()
+    }
 }
 
 /// The uncompressed bytes of a member. Decompressed bytes are compared with their checksum.
 pub(crate) fn plain(file: &Arc<dyn ReadAt>, member: &ArchiveMember) -> Result<Arc<dyn ReadAt>> {
+    let unread = |error: b2store::Error| {
+        Error::Opener(io::Error::new(io::ErrorKind::Unsupported, error.to_string()))
+    };
+    member.check_readable().map_err(unread)?;
     let stored = Windowed::new(Arc::clone(file), member.position, member.stored_nbytes);
     let stored = stored.map_err(Error::io(Doing::Open))?;
     if !member.is_packed {
@@ -132,6 +144,10 @@ fn inflated(_: &[u8], _: usize, _: &ArchiveMember) -> Result<Vec<u8>> {
 impl Group for Archive {
     fn format(&self) -> &'static str {
         "npz"
+    }
+
+    fn lost(&self) -> Vec<String> {
+        self.others().iter().map(|(path, text)| format!("{path}, a {text}")).collect()
     }
 
     fn members(&self) -> Result<Vec<Member>> {

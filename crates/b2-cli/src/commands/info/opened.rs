@@ -89,6 +89,9 @@ struct GroupReport<'a> {
     /// Attributes that the opener does not read.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     lost: &'a [String],
+    /// Links and files that are no arrays, by their paths.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    others: &'a BTreeMap<String, String>,
 }
 
 /// Describes a group, without its arrays.
@@ -100,13 +103,16 @@ pub(super) fn group(cx: &Context, name: &str, group: &ForeignGroup) -> Result<()
         attrs: &group.attributes,
         groups: &group.groups,
         lost: &group.lost,
+        others: &group.others,
     };
     let text = |console: &Console| {
         let narrays = size::count(group.members.len() as u64);
         let what = format!("{} group, arrays: {narrays}", title(group.format));
         let mut lines = Lines::new(console, name, &what);
         lines.attrs(&group.attributes, console.verbose() > 0);
-        lines.notes(&not_read(&group.lost), &Problems::default());
+        let others = group.others.iter().map(|(path, text)| format!("{path}: {text}"));
+        let notes: Vec<String> = not_read(&group.lost).into_iter().chain(others).collect();
+        lines.notes(&notes, &Problems::default());
         lines.text
     };
     print_report(cx, &report, text, &Problems::default(), || Ok(()))

@@ -192,13 +192,18 @@ fn damaged(origin: &Origin) -> Node {
     Node { name, what: Some("damaged".to_owned()), children: vec![] }
 }
 
-/// A group of arrays; its arrays follow as inputs of their own.
+/// A group with what is no array in it; its arrays come next.
 fn of_group(origin: &Origin) -> Option<Node> {
     let Origin::Opened(OpenedInput { name, opened: Opened::Group(group) }) = origin else {
         return None;
     };
     let what = format!("{} group", title(group.format));
-    Some(Node { name: harmless(name), what: Some(what), children: vec![] })
+    let mut node = Node { name: harmless(name), what: Some(what), children: vec![] };
+    for (path, text) in &group.others {
+        let path: Vec<String> = path.split('/').skip(1).map(str::to_owned).collect();
+        node.insert_named(&path, Node { what: Some(text.clone()), ..Node::default() });
+    }
+    Some(node)
 }
 
 /// The path of an array in this group, by its name: `b/c` of `x.h5::/a/b/c` in `x.h5::/a`.

@@ -33,6 +33,7 @@ const KNOWN_ELSEWHERE: &[(&str, &str)] = &[
     ("-D", "--dict makes a dictionary of the data"),
     ("--order", "arrays are stored in C order, and items of .npy files are put into it"),
     ("--lossy", "`b2 cat FILE | b2 compress --lossy` loses data, and no other command does"),
+    ("--where", "`b2 show`, `b2 plot` and `b2 convert` take --where, and make a table of its rows"),
     ("--slice", "`b2 show --slice`, also with --csv, and `b2 cat --slice` take a part"),
     ("--output-dir-mirror", "-r --output-dir DIR keeps the folders below DIR"),
     ("--output-dir-flat", "--output-dir DIR puts the files into DIR"),

@@ -35,7 +35,9 @@ pub(super) struct Series {
     /// Stored bytes of the input.
     pub(super) stored: u64,
     is_table: bool,
-    /// The sources of the columns; a temporary table lives as long as its source.
+    /// Whether a condition has chosen the rows, here or before they were opened.
+    is_chosen: bool,
+    /// The sources of columns: a temporary table goes with its source.
     _sources: Vec<Source>,
 }
 
@@ -107,7 +109,8 @@ impl Series {
         if columns.windows(2).any(|pair| kind(&pair[0]) != kind(&pair[1])) {
             return Err(message::PLOT_UNLIKE.error());
         }
-        Ok(Self { columns, x, chosen, labels, stored, is_table, _sources: sources })
+        let is_chosen = request.condition.is_some();
+        Ok(Self { columns, x, chosen, labels, stored, is_table, is_chosen, _sources: sources })
     }
 
     /// The wanted positions of a part along the rows.
@@ -133,7 +136,7 @@ impl Series {
         let name = self.labels.dims.get(dim).map(|name| harmless(name));
         let label = match name {
             Some(name) => name,
-            None if self.chosen.is_some() => "row of those found".to_owned(),
+            None if self.is_chosen => "row of those found".to_owned(),
             None if self.is_table => "row".to_owned(),
             None => format!("dimension {dim}"),
         };

@@ -17,7 +17,7 @@ use crate::{
     args::DiffArgs,
     console::{tell_failure, without_name},
     content::{
-        self, item,
+        self, from_parquet, item,
         source::{Layout, Source, values},
     },
     context::Context,
@@ -263,7 +263,8 @@ fn diff_objects(
     Ok(equal)
 }
 
-/// Opens both. Text takes the types of the other input, so that values are compared.
+/// Opens both. Text is read with the types of the other, so that its values are compared; two texts
+/// are tables of the types that they look like.
 fn open_both(
     args: &DiffArgs,
     cx: &Context,
@@ -284,7 +285,19 @@ fn open_both(
             let b = Side::of_text(cx, second, &path, a.dtype())?;
             (a, b)
         }
-        _ => (Side::open(cx, first, args)?, Side::open(cx, second, args)?),
+        (Some(a), Some(b)) => {
+            let table = |origin, path| Side::of_text(cx, origin, path, None);
+            match table(first, &a).and_then(|a| Ok((a, table(second, &b)?))) {
+                Ok(sides) => sides,
+                Err(Error::Input { file, error }) if matches!(*error, Error::Csv(_)) => {
+                    let text = format!("no table, so that bytes are compared: {}", chain(&error));
+                    cx.console.warning(&file, &text);
+                    (Side::open(cx, first, args)?, Side::open(cx, second, args)?)
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        (None, None) => (Side::open(cx, first, args)?, Side::open(cx, second, args)?),
     })
 }
 
@@ -304,7 +317,11 @@ impl Side {
             {
                 return Err(error);
             }
-            let (mut sources, name) = (content::open(cx, origin, args.limits)?, origin.name());
+            let mut sources = match from_parquet::table(cx, origin, true)? {
+                Some(table) => vec![Source::Object(table)],
+                None => content::open(cx, origin, args.limits)?,
+            };
+            let name = origin.name();
             if let [Source::Object(Object::Table(_))] = &sources[..]
                 && let Some(table) = sources.pop()
             {

@@ -148,6 +148,37 @@ fn text_is_compared_by_its_values() {
     assert_eq!(sum("t.b2z"), sum("t.bcolz"));
 }
 
+#[test]
+fn two_texts_are_compared_as_tables() {
+    let dir = Dir::new();
+    dir.write("a.csv", "id,price,name\n1,2.5,a\n2,-0.5,bc\n");
+    dir.write("same.csv", "id,price,name\r\n1,2.50,\"a\"\r\n2,-5e-1,bc\r\n");
+    dir.write("other.csv", "id,price,name\n1,2.5,a\n2,-0.75,bc\n");
+    dir.write("less.csv", "id,price\n1,2.5\n2,-0.5\n");
+    dir.write("more.csv", "id,price,name\n1,2.5,a\n2,-0.5,bc\n3,1.5,d\n");
+    assert_eq!(dir.b2("diff a.csv same.csv").ok().text(), "equal: 2 items\n");
+    for (line, start, part) in [
+        ("a.csv other.csv", "differ: 1 of 2 items, first at [1]: (2, -0.5, ", "difference 0.25"),
+        ("a.csv less.csv", "type: [('id', '<i8'), ('price', '<f8'), ('name', ", "not equal"),
+        ("a.csv more.csv", "shape: [2] and [3]\n", "more.csv has 1 more item"),
+    ] {
+        let run = dir.b2(&format!("diff {line}"));
+        assert_eq!((run.code, run.stderr.as_str()), (Some(1), ""), "{line}: {}", run.all());
+        assert!(run.text().starts_with(start) && run.text().contains(part), "{}", run.all());
+    }
+    // What is no table is compared byte by byte.
+    dir.write("ragged.csv", "id,price,name\n1,2.5\n");
+    let run = dir.b2("diff ragged.csv a.csv");
+    assert_eq!(run.code, Some(1), "{}", run.all());
+    assert!(run.stderr.contains("ragged.csv: warning: no table, so that bytes"), "{}", run.all());
+    dir.write("copy.csv", "id,price,name\n1,2.5\n");
+    assert!(dir.b2("diff ragged.csv copy.csv").ok().text().starts_with("equal: "));
+    dir.write("empty.csv", "").write("zeros.csv", vec![0; 9]);
+    for line in ["diff empty.csv empty.csv", "diff zeros.csv zeros.csv"] {
+        dir.b2(line).ok();
+    }
+}
+
 /// A `.npy` file of one dimension.
 fn npy(dtype: &str, nitems: usize, items: &[u8]) -> Vec<u8> {
     let header = format!("{{'descr': {dtype}, 'fortran_order': False, 'shape': ({nitems},), }}");

@@ -93,9 +93,13 @@ fn unsupported(error: impl fmt::Display) -> io::Error {
     io::Error::new(io::ErrorKind::Unsupported, error.to_string())
 }
 
-/// A file that the system refuses to read is not damaged.
+/// A file that the system refuses to read is not damaged, and neither is one of another kind.
 fn of_storage(error: &io::Error) -> io::Error {
-    let kind = error.raw_os_error().map_or(io::ErrorKind::InvalidData, |_| error.kind());
+    let kind = match (error.kind(), error.raw_os_error()) {
+        (io::ErrorKind::Unsupported, _) => io::ErrorKind::Unsupported,
+        (kind, Some(_)) => kind,
+        _ => io::ErrorKind::InvalidData,
+    };
     io::Error::new(kind, error.to_string())
 }
 

@@ -252,3 +252,30 @@ fn a_file_that_the_system_does_not_read_is_no_damage() {
         }
     }
 }
+
+/// Passed over, a chunk would have the fill value.
+#[test]
+fn members_of_archives_that_are_not_read_are_no_missing_chunks() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x.zarr.zip");
+    let original = archive();
+    let name = b"x.zarr/a/0";
+    let entries = original.windows(name.len()).enumerate().filter(|(_, it)| *it == name);
+    let entry = entries.map(|(at, _)| at).last().unwrap() - 46;
+    // The method, the flags and the sum in the directory.
+    for (field, byte, code, why) in [
+        (10, 12, 4, "member a/0, which is compressed by"),
+        (8, original[entry + 8] | 1, 4, "member a/0, which is encrypted"),
+        (16, !original[entry + 16], 1, "member a/0: another checksum"),
+    ] {
+        let mut changed = original.clone();
+        changed[entry + field] = byte;
+        std::fs::write(&path, changed).unwrap();
+        for command in ["cat", "verify"] {
+            let (found, output, messages) = b2(&[command, &format!("{}::/a", path.display())]);
+            assert_eq!(found, code, "{command} {field}: {messages}");
+            assert!(messages.contains(why), "{command} {field}: {messages}");
+            assert!(command == "verify" || output.is_empty(), "{output:?}");
+        }
+    }
+}

@@ -29,7 +29,9 @@ struct Member {
     position: u64,
     stored: u64,
     nbytes: u64,
-    is_deflated: bool,
+    method: CompressionMethod,
+    is_encrypted: bool,
+    crc32: u32,
 }
 
 /// The members of an archive by their paths.
@@ -92,25 +94,30 @@ fn members(file: &FileStore) -> io::Result<BTreeMap<String, Member>> {
     let mut listed = vec![];
     let mut entries = archive.entries(&mut buffer);
     while let Some(entry) = entries.next_entry().map_err(invalid)? {
-        let method = entry.compression_method();
-        let is_known = [CompressionMethod::STORE, CompressionMethod::DEFLATE].contains(&method);
-        if entry.is_dir() || !is_known {
+        if entry.is_dir() {
             continue;
         }
         let path = String::from_utf8_lossy(entry.file_path().as_bytes()).into_owned();
-        let is_deflated = method == CompressionMethod::DEFLATE;
-        listed.push((path, is_deflated, entry.uncompressed_size_hint(), entry.wayfinder()));
+        let member = Member {
+            position: 0,
+            stored: 0,
+            nbytes: entry.uncompressed_size_hint(),
+            method: entry.compression_method(),
+            is_encrypted: entry.flags().is_encrypted(),
+            crc32: entry.crc32(),
+        };
+        listed.push((path, member, entry.wayfinder()));
     }
     let mut found = BTreeMap::new();
     // Examining each member of an unrelated archive would take too long.
     if !listed.iter().any(|(path, ..)| is_metadata(path)) {
         return Ok(found);
     }
-    for (path, is_deflated, nbytes, wayfinder) in listed {
+    for (path, member, wayfinder) in listed {
         let entry = archive.get_entry(wayfinder).map_err(invalid)?;
         let (position, end) = entry.compressed_data_range();
         let stored = end.saturating_sub(position);
-        found.insert(path, Member { position, stored, nbytes, is_deflated });
+        found.insert(path, Member { position, stored, ..member });
     }
     Ok(found)
 }
@@ -118,9 +125,18 @@ fn members(file: &FileStore) -> io::Result<BTreeMap<String, Member>> {
 impl Tree for ZipTree {
     fn open(&self, path: &str) -> io::Result<Box<dyn ReadAt>> {
         let member = self.members.get(path).ok_or_else(|| self.listing.no_file(path))?;
+        // A member that is passed over would be taken for the fill value.
+        if member.is_encrypted {
+            return Err(unsupported(format!("member {path}, which is encrypted")));
+        }
         let stored = Windowed::new(Arc::clone(&self.file), member.position, member.stored)?;
-        if !member.is_deflated {
-            return Ok(Box::new(stored));
+        match member.method {
+            CompressionMethod::STORE => return Ok(Box::new(stored)),
+            CompressionMethod::DEFLATE => {}
+            method => {
+                let text = format!("member {path}, which is compressed by {method}");
+                return Err(unsupported(text));
+            }
         }
         if member.nbytes > MAX_INFLATED_NBYTES {
             return Err(unsupported("a deflated member of more than 2 GiB"));
@@ -130,9 +146,16 @@ impl Tree for ZipTree {
         let mut bytes = vec![];
         let inflated = flate2::read::DeflateDecoder::new(&*packed);
         inflated.take(member.nbytes.saturating_add(1)).read_to_end(&mut bytes)?;
-        match bytes.len() as u64 == member.nbytes {
+        if bytes.len() as u64 != member.nbytes {
+            return Err(invalid(format!("member {path}: another length than the directory says")));
+        }
+        let mut crc = flate2::Crc::new();
+        crc.update(&bytes);
+        match crc.sum() == member.crc32 {
             true => Ok(Box::new(MemStore::new(bytes))),
-            false => Err(invalid(format!("member {path}: another length than the directory says"))),
+            false => {
+                Err(invalid(format!("member {path}: another checksum than the directory says")))
+            }
         }
     }
 

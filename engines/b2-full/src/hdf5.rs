@@ -4,22 +4,24 @@ mod attributes;
 mod fault;
 mod filters;
 mod items;
+mod links;
 
 use core::fmt;
 use core::ops::Range;
-use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use blosc_data::{Array as AnyArray, ForeignGroup, Opened, Opener};
 use blosc_dtype::Dtype;
 use hdf5_blosc::datatype::ItemType;
+use hdf5_reader::error::Error;
 use hdf5_reader::group::Group;
+use hdf5_reader::messages::link::{LinkMessage, LinkTarget};
 use hdf5_reader::{
-    Dataset, Datatype, ExternalLinkResolver, FilterRegistry, Hdf5File, OpenOptions, SliceInfo,
-    SliceInfoElem, StringSize, VarLenKind,
+    Dataset, Datatype, FilterRegistry, Hdf5File, OpenOptions, SliceInfo, SliceInfoElem, StringSize,
+    VarLenKind,
 };
 use serde_json::{Map, Value};
 
@@ -45,16 +47,13 @@ impl Opener for Hdf5Opener {
         }
         let mut filters = FilterRegistry::new();
         hdf5_blosc::register(&mut filters);
-        let elsewhere = Arc::new(Elsewhere::default());
-        let options = OpenOptions::default()
-            .with_filter_registry(filters)
-            .with_external_link_resolver(Arc::clone(&elsewhere) as _);
+        // Without a resolver no other file is opened: a link can name any file.
+        let options = OpenOptions::default().with_filter_registry(filters);
         let file = Hdf5File::open_with_options(path, options).map_err(of_reader)?;
         let key = key.trim_matches('/');
         if key.is_empty() {
             let root = file.root_group().map_err(of_reader)?;
-            let group = elsewhere.named_in(group_of(path, key, &root)?);
-            return Ok(Some(Opened::Group(Arc::new(group))));
+            return group_of(&file, path, key, &root).map(Some);
         }
         match file.dataset(&format!("/{key}")) {
             Ok(dataset) => return open_dataset(&file, key, dataset).map(Some),
@@ -67,35 +66,11 @@ impl Opener for Hdf5Opener {
             }
             false => of_reader(error),
         })?;
-        let group = elsewhere.named_in(group_of(path, key, &group)?);
-        Ok(Some(Opened::Group(Arc::new(group))))
+        group_of(&file, path, key, &group).map(Some)
     }
 
     fn kind_name(&self) -> Option<&'static str> {
         Some("HDF5")
-    }
-}
-
-/// The files that links name. They are never opened: a link can name any file.
-#[derive(Default)]
-struct Elsewhere(Mutex<BTreeSet<String>>);
-
-impl ExternalLinkResolver for Elsewhere {
-    fn resolve_external_link(
-        &self,
-        filename: &str,
-    ) -> hdf5_reader::error::Result<Option<Hdf5File>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(filename.to_owned());
-        Ok(None)
-    }
-}
-
-impl Elsewhere {
-    /// Adds these files to the losses of a group.
-    fn named_in(&self, mut group: ForeignGroup) -> ForeignGroup {
-        let files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        group.lost.extend(files.iter().map(|file| format!("the data that links name in {file}")));
-        group
     }
 }
 
@@ -109,45 +84,92 @@ fn is_hdf5(path: &Path) -> bool {
 /// Greatest depth of groups.
 const MAX_DEPTH: usize = 32;
 
-fn group_of(file: &str, key: &str, group: &Group) -> io::Result<ForeignGroup> {
+fn group_of(file: &Hdf5File, path: &str, key: &str, group: &Group) -> io::Result<Opened> {
     let own = if key.is_empty() { String::new() } else { format!("/{key}") };
     let mut found = ForeignGroup { format: "hdf5", ..ForeignGroup::default() };
     let attributes = Attributes::of_group(group);
     found.lost = attributes.lost_of("this group");
     found.attributes = attributes.values;
-    collect(&format!("{file}::{own}"), "", group, &mut vec![group.address()], &mut found)?;
-    found.members.sort_unstable();
-    Ok(found)
+    let links = links::of_group(file, group).map_err(of_reader)?;
+    let mut listing =
+        Listing { file, own: format!("{path}::{own}"), above: vec![group.address()], found };
+    listing.collect("", group, &links)?;
+    listing.found.members.sort_unstable();
+    Ok(Opened::Group(Arc::new(listing.found)))
 }
 
-/// Adds the members of a group. Data sets are added by name, so that one that does not open hides
-/// no other. A link back to a group does not repeat the group.
-fn collect(
-    own: &str,
-    path: &str,
-    group: &Group,
-    above: &mut Vec<u64>,
-    found: &mut ForeignGroup,
-) -> io::Result<()> {
-    if above.len() > MAX_DEPTH {
-        return Err(invalid(format!("groups within more than {MAX_DEPTH} groups")));
-    }
-    let (groups, datasets) = group.member_names().map_err(of_reader)?;
-    found.members.extend(datasets.iter().map(|name| format!("{own}{path}/{name}")));
-    for name in groups {
-        let inner = group.group(&name).map_err(of_reader)?;
-        if above.contains(&inner.address()) {
-            continue;
+/// The members of a group that are found so far.
+struct Listing<'a> {
+    file: &'a Hdf5File,
+    /// The name of the group.
+    own: String,
+    /// The addresses of the groups that are being looked at, each in the one before it.
+    above: Vec<u64>,
+    found: ForeignGroup,
+}
+
+impl Listing<'_> {
+    /// Adds the members of a group at a path: data sets by name only, so that one that cannot be
+    /// opened hides no other. A link back to a group is no further group.
+    fn collect(&mut self, path: &str, group: &Group, links: &[LinkMessage]) -> io::Result<()> {
+        if self.above.len() > MAX_DEPTH {
+            return Err(invalid(format!("groups within more than {MAX_DEPTH} groups")));
         }
-        let path = format!("{path}/{name}");
-        let attributes = Attributes::of_group(&inner);
-        found.lost.extend(attributes.lost_of(&format!("the group {path}")));
-        found.groups.insert(path.clone(), attributes.values);
-        above.push(inner.address());
-        collect(own, &path, &inner, above, found)?;
-        above.pop();
+        for link in links {
+            let path = format!("{path}/{}", link.name);
+            if let LinkTarget::External { filename, path: target } = &link.target {
+                let text = format!("link to {target} in {filename}, which is not opened");
+                self.found.others.insert(path, text);
+                continue;
+            }
+            let inner = match group.group(&link.name) {
+                Ok(inner) => inner,
+                Err(error) => {
+                    self.add_other(path, group, link, &error);
+                    continue;
+                }
+            };
+            if self.above.contains(&inner.address()) {
+                continue;
+            }
+            // Opening the member reports the error.
+            let Ok(links) = links::of_group(self.file, &inner) else {
+                self.add(&path);
+                continue;
+            };
+            let attributes = Attributes::of_group(&inner);
+            self.found.lost.extend(attributes.lost_of(&format!("the group {path}")));
+            self.found.groups.insert(path.clone(), attributes.values);
+            self.above.push(inner.address());
+            self.collect(&path, &inner, &links)?;
+            self.above.pop();
+        }
+        Ok(())
     }
-    Ok(())
+
+    /// Adds a link that leads to no group, for this reason: to a data set, to nothing, or to a
+    /// type, which is no member.
+    fn add_other(&mut self, path: String, group: &Group, link: &LinkMessage, error: &Error) {
+        match &link.target {
+            LinkTarget::Hard { address } => {
+                if !is_missing(error) || links::is_dataset(self.file, *address) {
+                    self.add(&path);
+                }
+            }
+            LinkTarget::Soft { path: target } => match group.dataset(&link.name) {
+                Err(error) if is_missing(&error) => {
+                    let text = format!("link to {target}, which is not there");
+                    self.found.others.insert(path, text);
+                }
+                _ => self.add(&path),
+            },
+            LinkTarget::External { .. } => {}
+        }
+    }
+
+    fn add(&mut self, path: &str) {
+        self.found.members.push(format!("{}{path}", self.own));
+    }
 }
 
 fn open_dataset(file: &Hdf5File, key: &str, dataset: Dataset) -> io::Result<Opened> {

@@ -233,6 +233,37 @@ fn tables_of_pytables_are_records() {
 }
 
 #[test]
+fn rows_of_records_are_chosen_as_those_of_a_table() {
+    let dir = tempfile::tempdir().unwrap();
+    let own = dir.path().join("records.b2z").display().to_string();
+    convert(&format!("{}::/records", sample("pytables.h5")), Path::new(&own));
+    let text = |args: &[&str]| String::from_utf8(printed(args)).unwrap();
+    let table = |name: &str| format!("{}::/records", sample(name));
+    for name in [own, table("sample.h5"), table("pytables.h5")] {
+        let chosen = ["--where", "id > 47", "--columns", "price", &name];
+        let shown = text(&[&["show", "--csv"], &chosen[..]].concat());
+        assert_eq!(shown, "price\n12.0\n12.25\n", "{name}");
+        let picture = text(&[&["plot", "--json"], &chosen[..]].concat()).replace(' ', "");
+        for part in ["\"shape\":[2]", "\"min\":12.0", "\"max\":12.25"] {
+            assert!(picture.contains(part), "{name}: {picture}");
+        }
+        let among = ["plot", "--json", "--slice=1:", "--where", "id > 47", "--columns", "price"];
+        let among = text(&[&among[..], &[&name]].concat()).replace(' ', "");
+        assert!(among.contains("\"shape\":[1]"), "{name}: {among}");
+        let file = dir.path().join("plot.svg").display().to_string();
+        printed(&[&["plot", "-f", "-o", &file], &chosen[..]].concat());
+        assert!(std::fs::read_to_string(file).unwrap().contains("row of those found"), "{name}");
+    }
+    let flat = format!("{}::/flat", sample("sample.h5"));
+    for command in ["plot", "show"] {
+        let message = refused(&[command, "--where", "a > 1", &flat]);
+        assert!(message.contains("table") || message.contains("columns"), "{message}");
+    }
+    let message = refused(&["stats", "--where", "id > 47", &table("sample.h5")]);
+    assert!(message.contains("`b2 convert` take --where"), "{message}");
+}
+
+#[test]
 fn the_example_prints_what_names_lead_to() {
     let tests = std::env::current_exe().unwrap();
     let example = tests.parent().and_then(Path::parent).unwrap().join("examples/arrays");

@@ -68,7 +68,10 @@ const GROUPS: [Group; 4] = [
         arrays: &["/deep/er/x", "/lat", "/odd", "/temp", "/text", "/time"],
         inner: "/deep/er",
         unread: &[("/nothing", "without a single item"), ("/references", "references")],
-        lost: &["the attribute `root` of this group", "the data that links name in other.h5"],
+        lost: &[
+            "the attribute `root` of this group",
+            "/elsewhere, a link to /x in other.h5, which is not opened",
+        ],
     },
     Group {
         name: "mixed.nc",

@@ -21,7 +21,13 @@ pub(super) fn of_type(error: TypeError) -> io::Error {
     }
 }
 
+/// The class of the layout of a virtual data set, which the reader does not know.
+const VIRTUAL: u8 = 3;
+
 pub(super) fn of_reader(error: Error) -> io::Error {
+    if let Error::UnsupportedLayoutClass(VIRTUAL) = within(&error) {
+        return unsupported("a virtual data set, whose items are in other data sets");
+    }
     let kind = match within(&error) {
         Error::Io(inner) => inner.kind(),
         inner if is_unsupported(inner) => io::ErrorKind::Unsupported,

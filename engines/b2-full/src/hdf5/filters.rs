@@ -1,11 +1,15 @@
-//! The filters of a data set, known before any chunk is read.
+//! The filters of a data set, and files outside with its items, which are known before any item is
+//! read.
 
 use std::io;
 
 use hdf5_blosc::other;
 use hdf5_reader::Dataset;
+use hdf5_reader::error::Error;
 use hdf5_reader::group::Group;
+use hdf5_reader::local_heap::LocalHeap;
 use hdf5_reader::messages::HdfMessage;
+use hdf5_reader::messages::external_files::ExternalFilesMessage;
 use hdf5_reader::object_header::ObjectHeader;
 
 use super::fault::{of_reader, unsupported};
@@ -35,7 +39,7 @@ const FILTERS: [(u16, &str, bool); 14] = [
 ///
 /// # Errors
 ///
-/// A filter that is not supported.
+/// A filter that is not supported; items in other files, which could be any file.
 pub(super) fn pipeline(root: &Group, dataset: &Dataset) -> io::Result<String> {
     let header = ObjectHeader::parse_at_storage_with_limit(
         root.storage(),
@@ -45,6 +49,14 @@ pub(super) fn pipeline(root: &Group, dataset: &Dataset) -> io::Result<String> {
         MAX_HEADER_NBYTES,
     );
     let messages = header.map_err(of_reader)?.messages;
+    let outside = messages.iter().find_map(|message| match message {
+        HdfMessage::ExternalFiles(files) => Some(files),
+        _ => None,
+    });
+    if let Some(files) = outside {
+        let names = names_of(root, files).map_err(of_reader)?.join(", ");
+        return Err(unsupported(format!("items in other files ({names}), which are not opened")));
+    }
     let filters = messages.iter().find_map(|message| match message {
         HdfMessage::FilterPipeline(pipeline) => Some(&pipeline.filters),
         _ => None,
@@ -59,3 +71,14 @@ pub(super) fn pipeline(root: &Group, dataset: &Dataset) -> io::Result<String> {
     let names = filters.into_iter().flatten().map(|filter| name(filter.id));
     Ok(names.collect::<io::Result<Vec<_>>>()?.join(" -> "))
 }
+
+/// The names of files with items, of which the first ones are enough.
+fn names_of(root: &Group, files: &ExternalFilesMessage) -> Result<Vec<String>, Error> {
+    let (storage, sizes) = (root.storage(), (root.offset_size(), root.length_size()));
+    let heap = LocalHeap::parse_at_storage(storage, files.heap_address, sizes.0, sizes.1)?;
+    let slots = files.slots.iter().take(MAX_NAMES);
+    slots.map(|slot| heap.get_string_storage(slot.name_offset, storage)).collect()
+}
+
+/// Files with items that a message names.
+const MAX_NAMES: usize = 3;

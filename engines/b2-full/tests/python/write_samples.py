@@ -1,8 +1,9 @@
-"""Writes the samples of this folder: python write_samples.py FOLDER zarr|hdf5|mixed|kinds
+"""Writes the samples of this folder: python write_samples.py FOLDER zarr|hdf5|mixed|kinds|links
 
 zarr 3.1 with numcodecs 0.16 for the first, h5py 3.x with hdf5plugin and tables for the second, zarr, h5py and netCDF4 1.7 for
 groups with attributes, names of dimensions and members of which some are not read, all of these and imagecodecs 2026.3 for
-one array of each codec, filter, type of items and spelling of metadata. The arrays of all files are
+one array of each codec, filter, type of items and spelling of metadata, h5py for links and data that
+are elsewhere. The arrays of all files are
 functions of positions, which the tests compute as well.
 """
 
@@ -286,4 +287,30 @@ def write_kinds_hdf5():
             table.row.append()
 
 
-{"zarr": write_zarr, "hdf5": write_hdf5, "mixed": write_mixed, "kinds": write_kinds}[what]()
+def write_links():
+    """Groups of each kind with data sets that are there, links that lead nowhere or out, and data elsewhere."""
+    import h5py
+
+    for name, libver in [("links.h5", "earliest"), ("links_latest.h5", "latest")]:
+        with h5py.File(os.path.join(folder, name), "w", libver=libver) as file:
+            file["x"] = numbers("<i4", (6,))
+            for group, extra in [("few", 0), ("many", 30)]:
+                group = file.create_group(group)
+                group["x"] = file["x"]
+                group["soft"] = h5py.SoftLink("/x")
+                group["dead"] = h5py.SoftLink("/gone")
+                group["loop"] = h5py.SoftLink(f"{group.name}/loop")
+                group["out"] = h5py.ExternalLink("other.h5", "/y")
+                for n in range(extra):
+                    group[f"dead_{n}"] = h5py.SoftLink("gone")
+            file["type"] = np.dtype("<i4")
+            file["rows"] = np.array([(n, n / 2) for n in range(6)], [("a", "<i4"), ("b", "<f8")])
+            layout = h5py.VirtualLayout(shape=(6,), dtype="<i4")
+            layout[:] = h5py.VirtualSource("other.h5", "y", shape=(6,))
+            if libver == "latest":
+                file.create_virtual_dataset("virtual", layout)
+            file.create_dataset("outside", shape=(6,), dtype="<i4", external=[("raw.bin", 0, 24)])
+
+
+WRITERS = {"zarr": write_zarr, "hdf5": write_hdf5, "mixed": write_mixed, "kinds": write_kinds, "links": write_links}
+WRITERS[what]()

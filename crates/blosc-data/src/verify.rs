@@ -7,11 +7,13 @@ use b2store::{Content, RecipeKind};
 use blosc_container::report::Report as AnyReport;
 pub use blosc_container::report::{BadChunk, Progress, VerifyOptions};
 
+use crate::Array;
 use crate::dataset::{Data, Dataset};
 use crate::error::{Error, Result, chain};
 use crate::formats::frame;
 use crate::group::{Group, MemberKind};
 use crate::limits::{Guard, OutputLimits};
+use crate::size::nbytes;
 
 /// The result of a verification: unreadable chunks, other damage, and notes on unusual facts that
 /// are harmless.
@@ -63,7 +65,14 @@ pub(crate) fn frame(
     report
 }
 
-/// A report of one fault or none, for `nbytes` bytes of data.
+/// Reads all items of an array; the first fault ends that.
+pub fn by_reading<A: Array + ?Sized>(array: &A, options: &VerifyOptions) -> Report {
+    let nbytes = nbytes(array.dtype().itemsize() as u64, array.shape());
+    let read = array.stream(0..nbytes, &options.budget, &mut |_| Ok(()));
+    of_reading(read.and_then(|()| array.compare_seals()), nbytes)
+}
+
+/// A report of one fault, or of none, about `nbytes` bytes of data.
 pub(crate) fn of_reading(read: Result<()>, nbytes: u64) -> Report {
     let mut report = Report::default();
     match read {

@@ -8,11 +8,15 @@ mod links;
 
 use core::fmt;
 use core::ops::Range;
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 use std::sync::Arc;
 
+use blosc_data::boxes::{Boxes, count};
+use blosc_data::size::as_len;
+use blosc_data::verify::{OnProgress, Report, VerifyOptions, by_reading};
 use blosc_data::{Array as AnyArray, ForeignGroup, Opened, Opener};
 use blosc_dtype::Dtype;
 use hdf5_blosc::datatype::ItemType;
@@ -25,6 +29,7 @@ use hdf5_reader::{
 };
 use serde_json::{Map, Value};
 
+use crate::chunks::Findings;
 use crate::text::{About, TextArray};
 use crate::{split_name, with_dimensions};
 use attributes::Attributes;
@@ -196,11 +201,13 @@ fn about(root: &Group, key: &str, dataset: &Dataset) -> io::Result<About> {
     let found = Attributes::of_dataset(dataset);
     let names = attributes::dimension_names(root, key, dataset);
     let chunks = dataset.chunks().unwrap_or_default();
+    let pipeline = filters::pipeline(root, dataset)?;
     Ok(About {
         format: "hdf5",
         shape: dataset.shape().to_vec(),
         chunkshape: chunks.iter().map(|len| u64::from(*len)).collect(),
-        pipeline: filters::pipeline(root, dataset)?,
+        checksum: pipeline.contains(FLETCHER32).then_some(FLETCHER32),
+        pipeline,
         stored_nbytes: None,
         attributes: with_dimensions(found.values, names),
         lost: found.lost.iter().map(|name| format!("the attribute `{name}`")).collect(),
@@ -318,9 +325,65 @@ impl AnyArray for Hdf5Array {
     fn read_box(&self, bounds: &[Range<u64>], dest: &mut [u8]) -> blosc_data::Result<()> {
         self.items_of_box(bounds, dest).map_err(blosc_data::Error::of_opener)
     }
+
+    /// Verifies each chunk separately, so that all damaged ones are reported.
+    fn verify(
+        &self,
+        options: &VerifyOptions,
+        progress: OnProgress<'_>,
+    ) -> blosc_data::Result<Report> {
+        let Some(chunkshape) = self.dataset.chunks() else { return Ok(by_reading(self, options)) };
+        let mut findings = Findings::new(options, self.about.checksum);
+        let chunks = self.dataset.iter_chunks();
+        let (mut sound, mut are_all) = (HashMap::new(), true);
+        for chunk in chunks.map_err(|error| blosc_data::Error::of_opener(of_reader(error)))? {
+            match chunk {
+                Ok(chunk) => {
+                    sound.insert(chunk.offsets().to_vec(), chunk.filter_mask());
+                }
+                Err(_) => are_all = false,
+            }
+        }
+        let is_summed = |mask: u32| mask & self.fletcher32_bit() == 0;
+        if are_all {
+            sound.values().for_each(|mask| findings.add_sound(is_summed(*mask)));
+            let nchunks = (self as &dyn AnyArray).nchunks();
+            findings.add_missing(nchunks.saturating_sub(sound.len() as u64));
+            return Ok(findings.finish(self, progress));
+        }
+        // The reader does not tell which chunks are damaged: reading the others again does.
+        let mut items = vec![];
+        for bounds in Boxes::new(self.shape(), &chunkshape, 1, 0) {
+            let first: Vec<u64> = bounds.iter().map(|range| range.start).collect();
+            if let Some(mask) = sound.get(&first) {
+                findings.add_sound(is_summed(*mask));
+                continue;
+            }
+            let needed = count(&bounds).saturating_mul(self.dtype.itemsize() as u64);
+            let out_of_memory = |_| blosc_data::Error::OutOfMemory { needed };
+            items.clear();
+            items.try_reserve_exact(as_len(needed)).map_err(out_of_memory)?;
+            items.resize(as_len(needed), 0);
+            match self.items_of_box(&bounds, &mut items) {
+                Ok(()) => findings.add_missing(1),
+                Err(error) => findings.add_bad(&format!("from item {first:?} on"), &error)?,
+            }
+        }
+        Ok(findings.finish(self, progress))
+    }
 }
 
+/// The filter with a checksum of each chunk.
+const FLETCHER32: &str = "fletcher32";
+
 impl Hdf5Array {
+    /// The bit of a filter mask by which a chunk is without its checksum.
+    fn fletcher32_bit(&self) -> u32 {
+        let filters = self.about.pipeline.split(" -> ");
+        let before = filters.take_while(|name| *name != FLETCHER32).count();
+        u32::try_from(before).ok().and_then(|n| 1_u32.checked_shl(n)).unwrap_or_default()
+    }
+
     /// Fills `dest` with the items of a box.
     fn items_of_box(&self, bounds: &[Range<u64>], dest: &mut [u8]) -> io::Result<()> {
         if self.item.is_as_stored() {

@@ -14,6 +14,8 @@ use blosc_data::Opener;
 
 #[cfg(feature = "remote")]
 mod addresses;
+#[cfg(any(feature = "zarr", feature = "hdf5"))]
+mod chunks;
 #[cfg(feature = "hdf5")]
 mod hdf5;
 #[cfg(any(feature = "zarr", feature = "hdf5"))]

@@ -5,6 +5,7 @@ use std::io;
 
 use blosc_data::Array;
 use blosc_data::boxes::read_runs;
+use blosc_data::verify::{OnProgress, Report, VerifyOptions, by_reading};
 use blosc_dtype::Dtype;
 use serde_json::{Map, Value};
 
@@ -19,6 +20,8 @@ pub(crate) struct About {
     pub(crate) shape: Vec<u64>,
     pub(crate) chunkshape: Vec<u64>,
     pub(crate) pipeline: String,
+    /// The kind of the checksums of chunks.
+    pub(crate) checksum: Option<&'static str>,
     pub(crate) stored_nbytes: Option<u64>,
     pub(crate) attributes: Map<String, Value>,
     pub(crate) lost: Vec<String>,
@@ -139,5 +142,16 @@ impl Array for TextArray {
             part.copy_from_slice(items.ok_or_else(wrong)?);
             Ok(())
         })
+    }
+
+    /// Opening the array has read its chunks and compared their checksums.
+    fn verify(&self, options: &VerifyOptions, _: OnProgress<'_>) -> blosc_data::Result<Report> {
+        let mut report = by_reading(self, options);
+        if self.about.checksum.is_some() {
+            report.checksum = self.about.checksum;
+            report.nchunks = (self as &dyn Array).nchunks();
+            report.nsummed = report.nchunks;
+        }
+        Ok(report)
     }
 }

@@ -21,7 +21,7 @@ use std::io::{self, Read as _};
 use std::path::Path;
 use std::sync::Arc;
 
-use blosc_data::verify::{BadChunk, OnProgress, Progress, Report, VerifyOptions};
+use blosc_data::verify::{OnProgress, Report, VerifyOptions};
 use blosc_data::{Array as AnyArray, ForeignGroup, Opened, Opener};
 use blosc_dtype::Dtype;
 use blosc_io::FileStore;
@@ -32,6 +32,7 @@ use zarrs::array::{
 };
 use zarrs::storage::{ReadableStorageTraits as _, StorageError};
 
+use crate::chunks::Findings;
 use crate::text::{About, TextArray};
 use crate::{split_name, with_dimensions};
 use files::{Files, Kind, within};
@@ -243,6 +244,7 @@ fn open_array(files: &Files, folder: &str) -> io::Result<Opened> {
             .chunk_shape(&first)
             .map_or(vec![], |shape| shape.iter().map(|len| len.get()).collect()),
         pipeline: pipeline_of(&metadata),
+        checksum: checksum_of(&metadata),
         stored_nbytes: files
             .chunks_below(folder)
             .ok()
@@ -300,13 +302,30 @@ fn codec_name(codec: &Value) -> Option<String> {
     })
 }
 
-/// The codecs by their names in the metadata.
-fn pipeline_of(metadata: &Value) -> String {
+/// The codecs in the metadata, in the order of writing.
+fn codecs_of(metadata: &Value) -> impl Iterator<Item = &Value> {
     let list = |key: &str| metadata.get(key).and_then(Value::as_array);
     let filters = list("codecs").or_else(|| list("filters")).into_iter().flatten();
-    let codecs: Vec<String> =
-        filters.chain(metadata.get("compressor")).filter_map(codec_name).collect();
+    filters.chain(metadata.get("compressor"))
+}
+
+/// The codecs by their names.
+fn pipeline_of(metadata: &Value) -> String {
+    let codecs: Vec<String> = codecs_of(metadata).filter_map(codec_name).collect();
     if codecs.is_empty() { "no codec".to_owned() } else { codecs.join(" -> ") }
+}
+
+/// Codecs that add a checksum, which reading a whole chunk compares.
+const CHECKSUMS: [&str; 2] = ["crc32c", "fletcher32"];
+
+/// The kind of the checksums of chunks; those of the parts of a shard are its own.
+fn checksum_of(metadata: &Value) -> Option<&'static str> {
+    codecs_of(metadata).find_map(|codec| {
+        let name = name_of(codec).or_else(|| codec.get("id")?.as_str())?;
+        let name = name.rsplit('.').next().unwrap_or(name);
+        let known = CHECKSUMS.into_iter().find(|known| *known == name);
+        known.or_else(|| checksum_of(codec.get("configuration")?))
+    })
 }
 
 impl AnyArray for ZarrArray {
@@ -346,44 +365,27 @@ impl AnyArray for ZarrArray {
         self.items_of_box(bounds, dest).map_err(blosc_data::Error::of_opener)
     }
 
-    /// Verifies each chunk separately, so that all damaged ones are reported. A missing chunk has
-    /// the fill value, which may be intended.
-    fn verify(&self, _: &VerifyOptions, progress: OnProgress<'_>) -> blosc_data::Result<Report> {
-        let (mut report, mut nmissing) = (Report::default(), 0_u64);
+    /// Verifies each chunk separately, so that all damaged ones are reported.
+    fn verify(
+        &self,
+        options: &VerifyOptions,
+        progress: OnProgress<'_>,
+    ) -> blosc_data::Result<Report> {
+        let mut findings = Findings::new(options, self.about.checksum);
         let storage = self.array.storage();
         for indices in ArraySubset::new_with_shape(self.array.chunk_grid_shape().to_vec()).indices()
         {
             let key = self.array.chunk_key(&indices);
-            let nchunk = report.nchunks;
-            report.nchunks = nchunk.saturating_add(1);
             if let Ok(None) = storage.size_key(&key) {
-                nmissing = nmissing.saturating_add(1);
+                findings.add_missing(1);
                 continue;
             }
             match self.array.retrieve_chunk::<ArrayBytes<'static>>(&indices) {
-                Ok(_) => {}
-                Err(error) => {
-                    let error = blosc_data::Error::of_opener(of_chunk(error));
-                    if matches!(error, blosc_data::Error::Io { .. }) {
-                        return Err(error);
-                    }
-                    report.nbad = report.nbad.saturating_add(1);
-                    report.bad.push(BadChunk { nchunk, offset: None, error });
-                }
+                Ok(_) => findings.add_sound(true),
+                Err(error) => findings.add_bad(key.as_str(), &of_chunk(error))?,
             }
         }
-        let itemsize = self.dtype.itemsize() as u64;
-        let nbytes = self.chunkshape().iter().fold(itemsize, |n, len| n.saturating_mul(*len));
-        let lost = report.nbad.saturating_mul(nbytes);
-        report.nbytes = (self as &dyn AnyArray).nbytes().saturating_sub(lost);
-        progress(Progress { nchunks: report.nchunks, nbytes: report.nbytes });
-        if nmissing > 0 {
-            report.notes.push(format!(
-                "{nmissing} of {} chunks are not there, which stands for the fill value",
-                report.nchunks
-            ));
-        }
-        Ok(report)
+        Ok(findings.finish(self, progress))
     }
 }
 

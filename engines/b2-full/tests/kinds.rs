@@ -253,7 +253,7 @@ fn a_file_that_the_system_does_not_read_is_no_damage() {
     }
 }
 
-/// Passed over, a chunk would have the fill value.
+/// A chunk that is left out would have the fill value.
 #[test]
 fn members_of_archives_that_are_not_read_are_no_missing_chunks() {
     let dir = tempfile::tempdir().unwrap();

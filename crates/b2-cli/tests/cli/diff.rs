@@ -166,7 +166,7 @@ fn two_texts_are_compared_as_tables() {
         assert_eq!((run.code, run.stderr.as_str()), (Some(1), ""), "{line}: {}", run.all());
         assert!(run.text().starts_with(start) && run.text().contains(part), "{}", run.all());
     }
-    // What is no table is compared byte by byte.
+    // Text that is no table is compared byte by byte.
     dir.write("ragged.csv", "id,price,name\n1,2.5\n");
     let run = dir.b2("diff ragged.csv a.csv");
     assert_eq!(run.code, Some(1), "{}", run.all());

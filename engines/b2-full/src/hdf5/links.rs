@@ -18,7 +18,7 @@ use hdf5_reader::symbol_table::SymbolTableNode;
 /// The cache type of an entry that is a soft link.
 const SOFT: u32 = 2;
 
-/// All links of a group by their names, in the order of the bytes of these. No target is looked at.
+/// All links of a group, in the order of the bytes of their names. Targets are not opened.
 pub(super) fn of_group(file: &Hdf5File, group: &Group) -> Result<Vec<LinkMessage>> {
     let header = file.get_or_parse_header(group.address())?;
     let mut links = vec![];

@@ -1,9 +1,9 @@
-"""Writes the samples of this folder: python write_samples.py FOLDER zarr|hdf5|mixed|kinds|links
+"""Writes the samples of this folder: python write_samples.py FOLDER zarr|hdf5|mixed|kinds|links|sums
 
 zarr 3.1 with numcodecs 0.16 for the first, h5py 3.x with hdf5plugin and tables for the second, zarr, h5py and netCDF4 1.7 for
 groups with attributes, names of dimensions and members of which some are not read, all of these and imagecodecs 2026.3 for
-one array of each codec, filter, type of items and spelling of metadata, h5py for links and data that
-are elsewhere. The arrays of all files are
+one array of each codec, filter, type of items and spelling of metadata, h5py for links and data that are elsewhere, zarr and h5py
+for checksums. The arrays of all files are
 functions of positions, which the tests compute as well.
 """
 
@@ -312,5 +312,30 @@ def write_links():
             file.create_dataset("outside", shape=(6,), dtype="<i4", external=[("raw.bin", 0, 24)])
 
 
-WRITERS = {"zarr": write_zarr, "hdf5": write_hdf5, "mixed": write_mixed, "kinds": write_kinds, "links": write_links}
+def write_sums():
+    """Arrays of 24 numbers in four chunks, with checksums of chunks or without."""
+    import h5py
+    import zarr
+    from zarr.codecs import Crc32cCodec
+
+    grid = numbers("<i4", (4, 6))
+    for name, libver in [("sums.h5", "earliest"), ("sums_latest.h5", "latest")]:
+        with h5py.File(os.path.join(folder, name), "w", libver=libver) as file:
+            file.create_dataset("plain", data=grid, chunks=(2, 3))
+            file.create_dataset("summed", data=grid, chunks=(2, 3), fletcher32=True)
+            file.create_dataset("packed", data=grid, chunks=(2, 3), fletcher32=True, shuffle=True, compression="gzip")
+            part = file.create_dataset("part", shape=(4, 6), dtype="<i4", chunks=(2, 3), fletcher32=True)
+            part[:2] = grid[:2]
+
+    root = zarr.create_group(os.path.join(folder, "sums3.zarr"), zarr_format=3)
+    for name, codec, shards in [("plain", None, None), ("summed", Crc32cCodec(), None), ("shards", Crc32cCodec(), (4, 6))]:
+        array = root.create_array(name, shape=(4, 6), chunks=(2, 3), shards=shards, dtype="<i4", compressors=codec)
+        array[:] = grid
+    part = root.create_array("part", shape=(4, 6), chunks=(2, 3), dtype="<i4", compressors=Crc32cCodec())
+    part[:2] = grid[:2] + 1
+    texts = np.array(WORDS, dtype=np.dtypes.StringDType())
+    root.create_array("text", data=texts, chunks=(2,), compressors=Crc32cCodec())
+
+
+WRITERS = {"zarr": write_zarr, "hdf5": write_hdf5, "mixed": write_mixed, "kinds": write_kinds, "links": write_links, "sums": write_sums}
 WRITERS[what]()

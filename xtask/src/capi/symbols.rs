@@ -2,7 +2,7 @@
 //! function: the table in `docs/capi.md`.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
     process::Command,
@@ -93,16 +93,22 @@ pub(super) fn compare_table(
     fail(format!("{DOCUMENT}: `{command}` renews its table"))
 }
 
+/// A row for each set of clients, which keeps the document short.
 fn table(clients: &Clients, names: &BTreeSet<String>) -> Result<String> {
     let mut users = Vec::new();
     for (client, files) in callers(clients)? {
         users.push((client, called(&files, &["blosc_"])?));
     }
-    let mut table = String::from("| function | state | clients |\n|---|---|---|\n");
+    let mut groups: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for name in names {
-        let who = users.iter().filter(|(_, called)| called.contains(name));
-        let who: Vec<_> = who.map(|(client, _)| *client).collect();
-        table += &format!("| `{name}` | works | {} |\n", who.join(", "));
+        let callers = users.iter().filter(|(_, called)| called.contains(name));
+        let callers: Vec<_> = callers.map(|(client, _)| *client).collect();
+        groups.entry(callers.join(", ")).or_default().push(format!("`{name}`"));
+    }
+    let mut table = String::from("| clients | functions, which all work |\n|---|---|\n");
+    for (callers, names) in &groups {
+        let callers = if callers.is_empty() { "none of these" } else { callers };
+        table += &format!("| {callers} | {} |\n", names.join(", "));
     }
     Ok(table)
 }

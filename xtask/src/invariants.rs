@@ -4,6 +4,7 @@
 //! fails if there are any. Comments and literals in sources are blanked first (see [`source`]).
 //! Rules about the product leave out `mod tests`.
 
+mod documents;
 mod layers;
 mod names;
 mod rules;
@@ -54,6 +55,12 @@ const CHECKS: &[Check] = &[
     Check { about: "the words of docs/glossary.md", run: words::phrases },
     Check { about: "comments begin with their subject", run: words::subjects },
     Check { about: "manual pages are those of docs/", run: |_| docs::stale() },
+    Check { about: "documents have at most 55,000 words", run: |_| documents::length() },
+    Check {
+        about: "links of documents lead to files and headings",
+        run: |_| documents::broken_links(),
+    },
+    Check { about: "each page is two clicks from the README", run: |_| documents::reach() },
     Check { about: "testdata is listed and below 4 MB", run: |_| testdata() },
     Check { about: "lock files are up to date", run: |_| lock_files() },
     Check { about: "no pending snapshots", run: |_| pending_snapshots() },

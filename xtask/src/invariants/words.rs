@@ -81,7 +81,8 @@ fn begins_with_pronoun(line: &str) -> bool {
     PRONOUNS.contains(&words.split(|c: char| !c.is_alphabetic()).next().unwrap_or_default())
 }
 
-fn documents() -> Result<Vec<(String, String)>> {
+/// The documents, by their paths relative to the root.
+pub(super) fn documents() -> Result<Vec<(String, String)>> {
     let mut paths: Vec<_> = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md"]
         .iter()
         .map(|name| workspace::root().join(name))

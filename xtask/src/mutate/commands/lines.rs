@@ -103,6 +103,10 @@ const CHANGING: &[&str] = &[
     "seal X",
     "seal --checksum=chunks X",
     "seal --checksum=none X",
+    "table add X c:i4=1",
+    "table compact X",
+    "table delete X --where=a>0",
+    "table set X a=1",
 ];
 
 /// One command and its arguments.

@@ -1,9 +1,7 @@
-//! The sessions of the README and of `docs/cli.md`, `guide.md` and `recipes.md`, run and compared
-//! line by line.
+//! The sessions of the README and of `docs/cli.md`, `guide.md` and `recipes.md`, run and compared line by line.
 //!
-//! A block marked `console` holds commands after `$ ` and their output; one marked `console
-//! parquet` runs in builds with that feature. All blocks run in order in one directory.
-//! `B2_UPDATE_MANUAL=1` writes the current output into the file.
+//! A block marked `console` holds commands, each after `$ `, and their output. All run one after
+//! the other in one directory. `B2_UPDATE_MANUAL=1` rewrites the file with the present output.
 
 use core::fmt::Write as _;
 use std::{
@@ -61,7 +59,7 @@ fn check(document: &str) {
     assert_eq!(now.lines().count(), text.lines().count());
 }
 
-/// The text with the current output of its commands.
+/// The text, with what the commands print now.
 fn replayed(text: &str, dir: &Dir) -> String {
     let mut now = String::new();
     let mut in_session = false;
@@ -74,8 +72,7 @@ fn replayed(text: &str, dir: &Dir) -> String {
             now.push_str(&shell(command, dir));
         }
         if line.starts_with("```") {
-            let has_parquet = cfg!(feature = "parquet") && line == "```console parquet";
-            in_session = line == "```console" || has_parquet;
+            in_session = line == "```console";
         }
     }
     now
@@ -95,7 +92,7 @@ fn shell(command: &str, dir: &Dir) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The answer of `file` with our descriptions of formats; formats without a magic stay `data`.
+/// The answer of `file` with our descriptions of formats; those without a magic stay `data`.
 #[test]
 fn file_knows_the_formats() {
     let dir = crate::samples::make();

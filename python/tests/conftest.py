@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-TESTDATA = ROOT / "testdata"
+TESTDATA = ROOT / "conformance/samples"
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import typescript from 'typescript';
 import { serve } from './server.mjs';
 
 const path = (name) => fileURLToPath(new URL(name, import.meta.url));
-const [dist, samples] = [path('../dist'), path('../../testdata')];
+const [dist, samples] = [path('../dist'), path('../../conformance/samples')];
 const images = process.env.B2_IMAGES;
 let browser, site;
 

@@ -7,7 +7,7 @@ import Theirs from 'numcodecs/blosc';
 import * as zarr from 'zarrita';
 import Blosc, { Blosc2, ChunkError } from '../packages/reader/dist/codec.js';
 
-const chunks = fileURLToPath(new URL('../../testdata/chunks/generated/', import.meta.url));
+const chunks = fileURLToPath(new URL('../../conformance/samples/chunks/generated/', import.meta.url));
 
 test('chunks of all codecs and filters have the data that numcodecs.js finds', async () => {
   const [ours, theirs] = [Blosc.fromConfig(), Theirs.fromConfig({ clevel: 5, cname: 'lz4', shuffle: 1, blocksize: 0 })];

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { Engine } from '../packages/reader/dist/engine.js';
 import { module } from './page.mjs';
 
-const samples = fileURLToPath(new URL('../../testdata', import.meta.url));
+const samples = fileURLToPath(new URL('../../conformance/samples', import.meta.url));
 const seed = Number(process.env.B2_SEED ?? 1);
 const seconds = Number(process.env.B2_SECONDS ?? 8);
 

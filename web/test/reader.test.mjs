@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { DataError, open } from '../packages/reader/dist/reader.js';
 import { serve } from './server.mjs';
 
-const samples = fileURLToPath(new URL('../../testdata', import.meta.url));
+const samples = fileURLToPath(new URL('../../conformance/samples', import.meta.url));
 const blob = async (name) => new Blob([await readFile(`${samples}/${name}`)]);
 
 test('an array by a Blob, a reader and an address gives the same items', async () => {

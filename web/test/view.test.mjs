@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 
-const samples = fileURLToPath(new URL('../../testdata', import.meta.url));
+const samples = fileURLToPath(new URL('../../conformance/samples', import.meta.url));
 
 test('the program serves the page and two files, at an address with a secret', async () => {
   const server = spawn(process.env.B2, ['view', '--web', '--no-browser', `${samples}/frames/nd-full.b2nd`, `${samples}/stores/table-basic.b2z`]);

@@ -1,4 +1,4 @@
-"""Writes testdata/*/generated with the oracles; run by `cargo xtask fixtures`.
+"""Writes conformance/samples/*/generated with the oracles; run by `cargo xtask fixtures`.
 
 usage: python fixtures.py TESTDATA [NAME...]
 
@@ -370,7 +370,7 @@ def write(root, chosen, folder, suffix, fmt, program, version, generator):
             format=fmt,
             program=program,
             version=version,
-            command=f"python xtask/python/fixtures.py testdata {name}",
+            command=f"python xtask/python/fixtures.py conformance/samples {name}",
             about=about,
             nbytes=len(content),
             sha256=hashlib.sha256(content).hexdigest(),

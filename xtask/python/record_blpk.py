@@ -1,4 +1,4 @@
-"""Records what blpk of bloscpack 0.16.0 prints, for the tests of ours: testdata/bloscpack/blpk.json.
+"""Records what blpk of bloscpack 0.16.0 prints, for the tests of ours: conformance/samples/bloscpack/blpk.json.
 
 Run it with the Python of `cargo xtask interop`: target/oracles/bin/python xtask/python/record_blpk.py
 Files are not compressed (-l 0) where their sizes are printed, since codecs of different versions differ in them.
@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-SAMPLES = os.path.join(ROOT, "testdata", "bloscpack")
+SAMPLES = os.path.join(ROOT, "conformance", "samples", "bloscpack")
 BLPK = (
     "import collections, collections.abc, sys; collections.MutableMapping = collections.abc.MutableMapping; "
     "sys.argv[0] = 'blpk'; from bloscpack.cli import main; main()"

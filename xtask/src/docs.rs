@@ -133,12 +133,11 @@ fn b2(program: &Path, folder: &Path, line: &str) -> Result<()> {
 
 /// Makes the files of the pictures: the sample of the tour, a field with land as NaN, a store.
 fn make_files(program: &Path, folder: &Path) -> Result<()> {
-    let data = workspace::root().join("testdata");
     for (from, to) in [
         ("samples/temperature.f32", "temperature.f32"),
         ("stores/tree-with-table.b2z", "survey.b2z"),
     ] {
-        fs::copy(data.join(from), folder.join(to)).at(from)?;
+        fs::copy(blosc_testdata::fixture::path(from), folder.join(to)).at(from)?;
     }
     fs::write(folder.join("field.f4"), field()).at("field.f4")?;
     for line in [

@@ -1,8 +1,9 @@
-//! `cargo xtask fixtures`: the files under `testdata/*/generated`, written by the oracles.
+//! `cargo xtask fixtures`: the files under `conformance/samples/*/generated`, written by the
+//! oracles.
 //!
 //! The script `xtask/python/fixtures.py` makes the files and describes each in one line. These
-//! lines become `testdata/manifest.json` and the table in `testdata/README.md`, so that a review
-//! shows the changes.
+//! lines become `conformance/samples/manifest.json` and the table in its `README.md`, so that a
+//! review shows the changes.
 
 use std::{fs, process::Stdio};
 
@@ -18,14 +19,14 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     let python = venv::python(args.option("--python")?)?;
     args.finish()?;
     let mut script = venv::script(&python, "fixtures.py");
-    script.arg("testdata").stderr(Stdio::inherit());
+    script.arg("conformance/samples").stderr(Stdio::inherit());
     let written = parse(&workspace::output(&mut script)?)?;
     let manifest = merge(Manifest::load()?, written);
     remove_unlisted(&manifest)?;
     write_manifest(&manifest)?;
     write_table(&manifest)?;
     println!(
-        "{} fixtures, {} bytes in all of testdata",
+        "{} fixtures, {} bytes in all of conformance/samples",
         manifest.fixtures.len(),
         workspace::size(&fixture::root())?
     );
@@ -71,7 +72,7 @@ fn write_manifest(manifest: &Manifest) -> Result<()> {
 
 /// Replaces the table between the two marks of the README; the text around it is hand-written.
 fn write_table(manifest: &Manifest) -> Result<()> {
-    let path = fixture::path("README.md");
+    let path = fixture::root().join("README.md");
     let text = fs::read_to_string(&path).at(path.display())?;
     let Some((before, rest)) = text.split_once(BEGIN) else {
         return fail(format!("README.md: no {BEGIN}"));

@@ -61,7 +61,7 @@ const CHECKS: &[Check] = &[
         run: |_| documents::broken_links(),
     },
     Check { about: "each page is two clicks from the README", run: |_| documents::reach() },
-    Check { about: "testdata is listed and below 4 MB", run: |_| testdata() },
+    Check { about: "samples are listed and below 4 MB", run: |_| testdata() },
     Check { about: "lock files are up to date", run: |_| lock_files() },
     Check { about: "no pending snapshots", run: |_| pending_snapshots() },
 ];
@@ -103,11 +103,11 @@ fn testdata() -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     let size = workspace::size(&fixture::root())?;
     if size >= LIMIT {
-        findings.push(format!("testdata: {size} bytes, the limit is {LIMIT}"));
+        findings.push(format!("conformance/samples: {size} bytes, the limit is {LIMIT}"));
     }
     for listed in Manifest::load()?.fixtures {
         if !listed.path().is_file() {
-            findings.push(format!("testdata/{}: in the manifest but not there", listed.file));
+            findings.push(format!("conformance/samples/{}: in the manifest but not there", listed.file));
         }
     }
     Ok(findings)

@@ -497,7 +497,7 @@ mod tests {
 
     /// The fixed part of the header of the annotated sample.
     fn tiny() -> [u8; FIXED_LEN] {
-        let bytes = include_bytes!("../../../testdata/frames/tiny.b2frame");
+        let bytes = include_bytes!("../../../conformance/samples/frames/tiny.b2frame");
         *bytes.first_chunk().unwrap()
     }
 

@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn a_plausible_header_is_a_chunk() {
-        let frame = include_bytes!("../../../testdata/frames/tiny.b2frame");
+        let frame = include_bytes!("../../../conformance/samples/frames/tiny.b2frame");
         let chunk = &frame[0x75..0x75 + 32];
         assert_eq!(probe(chunk), Kind::Chunk);
         assert_eq!(probe(&chunk[..15]), Kind::Unknown);

@@ -1,7 +1,7 @@
 //! Every sample frame, against its sidecar.
 //!
 //! The samples are from C-Blosc2 3.3.5, or were made by hand and read with it as a check;
-//! `testdata/frames/README.md` describes each sample.
+//! `conformance/samples/frames/README.md` describes each sample.
 
 use b2frame::{
     Budget, ChunkBytes, Dest, Error, NdArray, SChunk,

@@ -112,7 +112,7 @@ fn a_whole_cache_of_another_array_is_an_array() {
     assert!(matches!(Content::from_schunk(part, "x").unwrap(), Content::Recipe(_)));
 }
 
-/// The table of `testdata/stores/make_v4_13.py`: lists in Arrow's form, with every kind of item.
+/// The table of `conformance/samples/stores/make_v4_13.py`: lists in Arrow's form, with every kind of item.
 #[test]
 fn lists_in_the_form_of_arrow_are_rows_like_others() {
     let store = open("v4.13.1-lists.b2z");

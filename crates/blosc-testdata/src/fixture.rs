@@ -1,8 +1,9 @@
-//! The files under `testdata/`, and the manifest of the ones that original programs wrote.
+//! The files under `testdata/` and `conformance/samples/`, and the manifest of the ones that
+//! original programs wrote.
 //!
-//! `testdata/manifest.json` has one entry per file: its writer, the writer's command, and the
-//! digest of the content as its writer decodes it. `cargo xtask fixtures` writes both; a test reads
-//! a fixture, decodes it and compares digests.
+//! `conformance/samples/manifest.json` has one entry per file: its writer, the writer's command,
+//! and the digest of the content as its writer decodes it. `cargo xtask fixtures` writes both; a
+//! test reads a fixture, decodes it and compares digests.
 
 use std::{
     fs, io,
@@ -13,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::sha256_hex;
 
-/// `testdata/manifest.json`.
+/// `conformance/samples/manifest.json`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
     /// Sorted by `file`.
@@ -23,7 +24,7 @@ pub struct Manifest {
 /// One file that an original program wrote.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fixture {
-    /// The path below `testdata/`, with forward slashes.
+    /// The path below `conformance/samples/`, with forward slashes.
     pub file: String,
     /// The format of the file.
     pub format: Format,
@@ -55,7 +56,7 @@ pub enum Format {
 }
 
 impl Manifest {
-    /// Reads `testdata/manifest.json`.
+    /// Reads `conformance/samples/manifest.json`.
     ///
     /// # Errors
     ///
@@ -91,17 +92,24 @@ impl Fixture {
     }
 }
 
-/// The folder `testdata/` at the root of the repository.
+/// The folders of files in the formats, which the conformance suite has for everybody.
+const SAMPLES: [&str; 6] = ["bcolz", "bloscpack", "chunks", "frames", "stores", "manifest.json"];
+
+/// The folder `conformance/samples/` of the repository.
 pub fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/samples")
 }
 
-/// The path of `file`, given below `testdata/`.
+/// The path of `file`, given below `conformance/samples/` or `testdata/`.
 pub fn path(file: impl AsRef<Path>) -> PathBuf {
-    root().join(file)
+    let file = file.as_ref();
+    if SAMPLES.iter().any(|folder| file.starts_with(folder)) {
+        return root().join(file);
+    }
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata").join(file)
 }
 
-/// The content of `file`, given below `testdata/`.
+/// The content of `file`, given as [`path`] takes it.
 ///
 /// # Errors
 ///

@@ -376,7 +376,7 @@ mod tests {
 
     #[test]
     fn the_annotated_metalayer_is_read_and_written() {
-        let file = include_bytes!("../../../../testdata/frames/tiny-nd.b2nd");
+        let file = include_bytes!("../../../../conformance/samples/frames/tiny-nd.b2nd");
         let bytes = &file[112..112 + 0x35];
         let meta = NdMeta::parse(bytes).unwrap();
         assert_eq!((meta.ndim(), meta.shape(), meta.nitems()), (2, &[5, 3][..], 15));

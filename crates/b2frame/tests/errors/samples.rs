@@ -1,4 +1,4 @@
-//! Frames with one error each: `testdata/frames/malformed.json` gives the sample, the change and
+//! Frames with one error each: `conformance/samples/frames/malformed.json` gives the sample, the change and
 //! the behaviour required of a reader; the table here gives the behaviour of ours.
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Values in the form of the sidecars of `testdata/stores`: see the README there.
+//! Values in the form of the sidecars of `conformance/samples/stores`: see the README there.
 
 #![allow(dead_code, reason = "each test file uses a part")]
 

@@ -1,10 +1,10 @@
-//! The small text formats of `testdata/chunks`.
+//! The small text formats of `conformance/samples/chunks`.
 
 use std::path::Path;
 
 /// The lines of a file of the test data, without comments.
 pub(crate) fn lines(name: &str) -> Vec<String> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata").join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/samples").join(name);
     let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     text.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect()
 }

@@ -1,5 +1,5 @@
 //! Compares `blpk` with the output of Bloscpack 0.16.0, option by option:
-//! `testdata/bloscpack/blpk.json`, recorded by `xtask/python/record_blpk.py`. [`expected`] and
+//! `conformance/samples/bloscpack/blpk.json`, recorded by `xtask/python/record_blpk.py`. [`expected`] and
 //! `docs/blpk.md` list the deliberate differences.
 
 use std::{
@@ -33,7 +33,7 @@ struct Step {
 
 #[test]
 fn output_is_that_of_bloscpack_0_16() {
-    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/bloscpack");
+    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/samples/bloscpack");
     let recording: Recording =
         serde_json::from_slice(&fs::read(samples.join("blpk.json")).unwrap()).unwrap();
     let mut differences = vec![];

@@ -1,0 +1,1 @@
+"""The builders of the cases: each module makes the files of one format."""

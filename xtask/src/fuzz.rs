@@ -2,12 +2,11 @@
 //!
 //! Without a target it runs all of them, for `--seconds` in total, and so checks their build. Each
 //! starts from a corpus newly made from fixtures and samples, in `fuzz/corpus/seeds`, from
-//! `fuzz/kept`, and from the findings of earlier runs on this machine. `--keep` replaces
-//! `fuzz/kept` by a selection of all these inputs: small ones that reach the same code. `--built`
-//! runs the programs that exist. `chunk_peer` compares with the libblosc2 of the oracles, if they
-//! are installed, or of `BLOSC2_LIBRARY`.
-//! An input that fails is kept in `fuzz/artifacts`; once the cause is fixed, it moves to the tests
-//! of its crate.
+//! `conformance/corpus`, and from the findings of earlier runs on this machine. `--keep` replaces
+//! `conformance/corpus` by a selection of all these inputs: small ones that reach the same code.
+//! `--built` runs the programs that exist. `chunk_peer` compares with the libblosc2 of the oracles,
+//! if they are installed, or of `BLOSC2_LIBRARY`. An input that fails is kept in `fuzz/artifacts`;
+//! once the cause is fixed, it moves to the tests of its crate.
 
 mod keep;
 mod seeds;
@@ -108,7 +107,9 @@ fn seeds(target: &str) -> Result<Vec<PathBuf>> {
         _ if target.starts_with("bloscpack_") => &["bloscpack"],
         _ => &[],
     };
-    let fixtures = folders.iter().map(blosc_testdata::fixture::path).filter(|path| path.is_dir());
+    let cases = workspace::root().join("conformance/cases").join(keep::format_of(target));
+    let fixtures = folders.iter().map(blosc_testdata::fixture::path).chain([cases]);
+    let fixtures = fixtures.filter(|path| path.is_dir());
     let made = folder().join("corpus/seeds").join(target);
     seeds::write(target, &made)?;
     let kept = Some(keep::folder_of(target)).filter(|kept| kept.is_dir());

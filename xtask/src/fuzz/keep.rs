@@ -21,7 +21,25 @@ const MAX_TARGET_NBYTES: usize = 24 << 10;
 
 /// The folder of a target's kept inputs.
 pub(super) fn folder_of(target: &str) -> PathBuf {
-    folder().join("kept").join(target)
+    workspace::root().join("conformance/corpus").join(format_of(target)).join(target)
+}
+
+/// The format that a target reads, as the conformance suite names it.
+pub(super) fn format_of(target: &str) -> &'static str {
+    match target {
+        "array_read" => "b2nd",
+        "frame_sparse" => "sframe",
+        "cli_file" | "cli_text" => "b2",
+        _ => match target.split('_').next() {
+            Some("chunk") => "chunk",
+            Some("frame") => "frame",
+            Some("store") => "store",
+            Some("bloscpack") => "blp",
+            Some("bcolz") => "bcolz",
+            Some("dtype") => "dtype",
+            _ => "codec",
+        },
+    }
 }
 
 /// Replaces the kept inputs of a target by the smallest ones that reach the same code as all known

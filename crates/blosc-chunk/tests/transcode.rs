@@ -138,9 +138,9 @@ fn chunks_that_an_older_blosc2_cannot_read_are_refused() {
 fn irregular_headers_are_regular_afterwards() {
     // C-Blosc 1.10 without the split flag: one stream, although bit 4 is clear.
     let line =
-        text::lines("chunks/cases.txt").into_iter().find(|line| line.starts_with("L02-")).unwrap();
+        text::lines("chunks/odd.txt").into_iter().find(|line| line.starts_with("L02-")).unwrap();
     let fields: Vec<&str> = line.split(' ').collect();
-    let (old, data) = (text::hex(fields[2]), text::hex(fields[3]));
+    let (old, data) = (text::hex(fields[1]), text::hex(fields[2]));
     let new = transcode_header(&old, Target::Blosc2_0).unwrap();
     assert!(!ChunkHeader::parse(&new).unwrap().is_split());
     assert_eq!(decompress(&new).unwrap(), data);

@@ -1,6 +1,7 @@
 //! All integration tests of this crate in one binary.
 
 mod columns;
+mod conformance;
 mod convert;
 mod counts;
 mod damage;

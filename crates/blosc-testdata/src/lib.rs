@@ -2,7 +2,8 @@
 //!
 //! - [`data`]: bytes of several kinds and any length, from a fixed seed;
 //! - [`corpus`]: the named data sets for comparing codec sizes;
-//! - [`fixture`]: the files under `testdata/` and the manifest with their writers;
+//! - [`fixture`]: files that programs wrote, with their writers, and other inputs of tests;
+//! - [`conformance`]: the cases of the conformance suite;
 //! - [`sha256_hex`]: the digest in the manifest; [`crc32`]: the checksum in documents;
 //! - `in_child`: the rest of a test in a child of `fork`, on systems that have it.
 //!
@@ -21,6 +22,7 @@
 
 #[cfg(unix)]
 mod child;
+pub mod conformance;
 pub mod corpus;
 pub mod data;
 mod digest;

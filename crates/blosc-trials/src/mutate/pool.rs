@@ -59,11 +59,11 @@ impl Pool {
         for path in paths.iter().filter(|path| path.extension().is_some_and(|e| e == "chunk")) {
             self.0.push(fs::read(path).at(path.display())?);
         }
-        for name in ["cases.txt", "vectors.txt"] {
+        for (name, field) in [("odd.txt", 1), ("vectors.txt", 2)] {
             let path = folder.join(name);
             let text = fs::read_to_string(&path).at(path.display())?;
             let chunks = text.lines().filter(|line| !line.starts_with("data"));
-            self.0.extend(chunks.filter_map(|line| hex(line.split(' ').nth(2)?)));
+            self.0.extend(chunks.filter_map(|line| hex(line.split(' ').nth(field)?)));
         }
         Ok(())
     }

@@ -10,6 +10,7 @@ mod args;
 mod bench_peers;
 mod builds;
 mod capi;
+mod conformance;
 mod contend;
 mod crash;
 mod damage;
@@ -73,6 +74,11 @@ const TASKS: &[Task] = &[
     },
     Task { name: "ci", run: invariants::run, help: "check the invariants of docs/architecture.md" },
     Task {
+        name: "conformance",
+        run: conformance::run,
+        help: "the suite for all readers of the formats: ours, or all [--all] [--record] [--seeds DIR] [--program B2]",
+    },
+    Task {
         name: "contend",
         run: contend::run,
         help: "change one file with several b2 at a time [--pairs N] [--groups N] [--seed N] [--only CONTAINER] [--program B2]",
@@ -110,7 +116,7 @@ const TASKS: &[Task] = &[
     Task {
         name: "fixtures",
         run: fixtures::run,
-        help: "regenerate testdata/*/generated with the oracles [--python PATH]",
+        help: "regenerate conformance/samples/*/generated with the oracles [--python PATH]",
     },
     Task {
         name: "fuzz",

@@ -157,6 +157,16 @@ pub(super) const STAGES: &[Stage] = &[
         "links and examples of the libraries' pages",
     ),
     longer(
+        "xtask conformance --all --program $built/b2",
+        stage(
+            Change,
+            "conformance",
+            "xtask conformance --program $built/b2",
+            Always,
+            "our readers have no wrong case, and the cases are what their builders make",
+        ),
+    ),
+    longer(
         "xtask interop --seed $seed --program $built/b2",
         stage(
             Change,

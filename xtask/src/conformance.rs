@@ -1,0 +1,103 @@
+//! `cargo xtask conformance`: the suite in `conformance/` is what its builders make, and the
+//! programs and libraries of this workspace have no wrong case.
+//!
+//! `--all` runs all implementations that have an adapter, with the programs of others in an
+//! environment of Python, and writes a page that compares them to `target/conformance.html`;
+//! `--record` keeps the results in `conformance/results` and makes `docs/conformance.md` anew.
+//! `--seeds DIR` only packs the corpus for libFuzzer and OSS-Fuzz.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use crate::{
+    args::Args,
+    failure::{Context, Result},
+    interop, venv, workspace,
+};
+
+/// The page of results.
+const PAGE: &str = "docs/conformance.md";
+
+pub(crate) fn run(mut args: Args) -> Result<()> {
+    let program: Option<PathBuf> = args.option("--program")?;
+    let seeds: Option<PathBuf> = args.option("--seeds")?;
+    let (is_all, is_recorded) = (args.flag("--all"), args.flag("--record"));
+    args.finish()?;
+    if let Some(seeds) = seeds {
+        return workspace::run(script("corpus.py").arg("--out").arg(seeds));
+    }
+    workspace::run(script("build.py").arg("--check"))?;
+    let program = program.map_or_else(interop::build_program, Ok)?;
+    run_suite(&program, is_all || is_recorded, is_recorded)?;
+    if is_recorded {
+        workspace::run(script("report.py").arg(PAGE))?;
+        return workspace::run(&mut script("build.py"));
+    }
+    workspace::run(script("report.py").args([PAGE, "--check"]))
+}
+
+fn script(name: &str) -> Command {
+    let mut command = Command::new("python3");
+    command.arg("-B").arg(workspace::root().join("conformance").join(name));
+    command.current_dir(workspace::root());
+    command
+}
+
+fn run_suite(program: &Path, is_all: bool, is_recorded: bool) -> Result<()> {
+    let mut suite = script("run.py");
+    suite.arg("--b2").arg(program).args(["--strict", "b2"]);
+    // Cargo leaves libraries that only tests use in `deps`.
+    for (name, file) in
+        [("libblosc ours", "deps/libblosc.so"), ("libblosc2 ours", "deps/libblosc2.so")]
+    {
+        let file = program.with_file_name(file);
+        if file.is_file() {
+            suite.arg("--library").arg(format!("{name}={}", file.display()));
+            suite.args(["--strict", name, "--adapter", name]);
+        }
+    }
+    suite.args(["--adapter", "b2"]);
+    if is_all {
+        let requirements = workspace::root().join("conformance/requirements.txt");
+        let python = venv::made("conformance", &requirements)?;
+        suite.arg("--python").arg(&python);
+        for adapter in ORIGINALS {
+            suite.args(["--adapter", adapter]);
+        }
+        if let Some(library) = original_library(&python)? {
+            suite.arg("--library").arg(format!("libblosc2={}", library.display()));
+            suite.args(["--adapter", "libblosc2"]);
+        }
+        suite.arg("--html").arg(workspace::target().join("conformance.html"));
+    }
+    if is_recorded {
+        suite.arg("--record");
+    }
+    workspace::run(suite.arg("--verbose"))
+}
+
+/// The adapters of programs of others.
+const ORIGINALS: [&str; 7] = [
+    "python_blosc2",
+    "python_blosc",
+    "numcodecs",
+    "zarr_python",
+    "bloscpack",
+    "bcolz",
+    "hdf5plugin",
+];
+
+/// The libblosc2 in the wheel of python-blosc2.
+fn original_library(python: &Path) -> Result<Option<PathBuf>> {
+    let lib = python.with_file_name("../lib");
+    for entry in fs::read_dir(&lib).at(lib.display())? {
+        let file = entry?.path().join("site-packages/blosc2/lib/libblosc2.so");
+        if file.is_file() {
+            return Ok(Some(file));
+        }
+    }
+    Ok(None)
+}

@@ -18,6 +18,7 @@
 //! (`inputs::object_reader`). Errors tell who is to blame, which decides the [exit code](Code). `b2
 //! blpk` is the program [`blpk`].
 
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 

@@ -55,6 +55,7 @@
 //! Python objects without running code.
 //!
 //! `blosc-chunk` handles the chunks, `blosc-dtype` the dtypes.
+#![cfg_attr(all(doctest, feature = "write"), doc = include_str!("../README.md"))]
 #![forbid(unsafe_code)]
 #![cfg_attr(
     not(test),

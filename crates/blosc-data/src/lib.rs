@@ -57,6 +57,7 @@
 //! memory of [`OpenOptions::budget`]. Everything but [`open`] works without a file system: on bytes
 //! in memory, or on any [`ReadAt`](blosc_io::ReadAt).
 
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 

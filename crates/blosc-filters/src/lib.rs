@@ -44,6 +44,7 @@
 //! the leftover bytes are copied. Hostile parameters given through [`Pipeline`] cause [`Error`]s,
 //! never panics.
 
+#![cfg_attr(all(doctest, feature = "write"), doc = include_str!("../README.md"))]
 #![no_std]
 #![deny(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]

@@ -47,6 +47,7 @@
 //!
 //! The `testing` feature adds the module `testing`: the suite that every store should pass, stores
 //! that fail, and one that counts the bytes read.
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
 #![deny(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 

@@ -66,6 +66,7 @@
 //! Texts from files are made [`harmless`](text::harmless) here. The caller limits how much is read
 //! at once by the number of visible rows and columns; a row of a column of arrays is read whole.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]

@@ -55,6 +55,7 @@
 //! is allocated for it; reading and compressing keep to the `max_memory` of their options. Further
 //! memory is 8 bytes for a chunk. Only calls start threads, and they end them.
 #![cfg_attr(all(doctest, feature = "write"), doc = include_str!("../README.md"))]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 #![cfg_attr(not(test), deny(clippy::arithmetic_side_effects, clippy::indexing_slicing))]

@@ -56,6 +56,7 @@
 //!
 //! `blosc-chunk` handles the chunks, `blosc-dtype` the dtypes.
 #![cfg_attr(all(doctest, feature = "write"), doc = include_str!("../README.md"))]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 #![cfg_attr(
     not(test),

@@ -71,6 +71,7 @@
 //! [`Simd::detect`] ask the processor at run time; a build without it uses the instructions for
 //! which the program is compiled.
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
 #![deny(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]

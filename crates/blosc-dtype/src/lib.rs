@@ -33,6 +33,7 @@
 //! Limits for hostile text: [`Dtype::MAX_DEPTH`] levels of nesting, [`Dtype::MAX_TEXT_NBYTES`]
 //! bytes of text, items of at most 2^31 - 1 bytes.
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]

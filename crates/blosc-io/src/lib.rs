@@ -48,6 +48,7 @@
 //! The `testing` feature adds the module `testing`: the suite that every store should pass, stores
 //! that fail, and one that counts the bytes read.
 #![cfg_attr(doctest, doc = include_str!("../README.md"))]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 

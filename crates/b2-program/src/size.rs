@@ -15,6 +15,7 @@ pub struct ByteSize(pub u64);
 
 /// The reason why a text is not a size.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum SizeError {
     /// It does not start with a number.
     #[error("{text:?} does not start with a number of bytes (64K, 1.5M, 2GiB)")]

@@ -174,6 +174,7 @@ impl DParams {
 /// # Ok::<(), blosc_chunk::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Destination {
     /// A buffer whose parts are used soon after they are written, for example one that is reused.
     #[default]

@@ -14,6 +14,7 @@ use crate::error::{Error, Result};
 /// The hash function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum Algorithm {
     /// As `sha256sum` does.
     Sha256,

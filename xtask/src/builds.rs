@@ -7,11 +7,10 @@
 
 use std::process::Command;
 
-use serde::Deserialize;
-
 use crate::{
     args::Args,
     failure::{Result, fail},
+    metadata::{Metadata, Package},
     workspace,
 };
 
@@ -25,19 +24,6 @@ const TARGETS: [&str; 4] = [
 
 /// Crates with programs or heavy optional dependencies, checked only for this machine.
 const HOST_ONLY: [&str; 3] = ["b2-cli", "b2-program", "blpk"];
-
-#[derive(Deserialize)]
-struct Metadata {
-    packages: Vec<Package>,
-}
-
-#[derive(Deserialize)]
-struct Package {
-    name: String,
-    /// Registries that the crate may be published to: an empty list means none.
-    publish: Option<Vec<String>>,
-    features: std::collections::BTreeMap<String, Vec<String>>,
-}
 
 pub(crate) fn run(mut args: Args) -> Result<()> {
     let only: Option<String> = args.option("--only")?;
@@ -54,11 +40,8 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
 }
 
 fn published() -> Result<Vec<Package>> {
-    let mut cargo = workspace::cargo();
-    cargo.args(["metadata", "--no-deps", "--format-version", "1", "--offline"]);
-    let metadata: Metadata = serde_json::from_slice(&workspace::output(&mut cargo)?)?;
-    let is_published = |package: &Package| package.publish.as_ref().is_none_or(|to| !to.is_empty());
-    Ok(metadata.packages.into_iter().filter(is_published).collect())
+    let metadata = Metadata::without_dependencies("Cargo.toml")?;
+    Ok(metadata.packages.into_iter().filter(Package::is_published).collect())
 }
 
 fn check_features(package: &Package) -> Result<()> {

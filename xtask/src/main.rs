@@ -24,6 +24,7 @@ mod instructions;
 mod interop;
 mod invariants;
 mod memory;
+mod metadata;
 mod mutate;
 mod programs;
 mod python;

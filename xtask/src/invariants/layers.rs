@@ -1,9 +1,10 @@
 //! The allowed dependencies between crates, checked by `cargo metadata`.
 
-use serde::Deserialize;
-
 use super::Finding;
-use crate::{failure::Result, workspace};
+use crate::{
+    failure::Result,
+    metadata::{Dependency, Metadata, Package},
+};
 
 /// Each crate with the crates of this workspace that it may use. A crate missing here is a finding
 /// too.
@@ -69,30 +70,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
 /// These crates may use all others: no user gets them.
 const TOOLS: &[&str] = &["xtask", "blosc-peers", "blosc-trials"];
 
-#[derive(Deserialize)]
-struct Metadata {
-    packages: Vec<Package>,
-}
-
-#[derive(Deserialize)]
-struct Package {
-    name: String,
-    dependencies: Vec<Dependency>,
-}
-
-#[derive(Deserialize)]
-struct Dependency {
-    name: String,
-    /// Absent for ordinary dependencies, otherwise `dev` or `build`.
-    kind: Option<String>,
-    /// Present for crates of this workspace.
-    path: Option<String>,
-}
-
 pub(super) fn check() -> Result<Vec<Finding>> {
-    let mut cargo = workspace::cargo();
-    cargo.args(["metadata", "--no-deps", "--format-version", "1", "--offline"]);
-    let metadata: Metadata = serde_json::from_slice(&workspace::output(&mut cargo)?)?;
+    let metadata = Metadata::without_dependencies("Cargo.toml")?;
     Ok(metadata.packages.iter().flat_map(findings).collect())
 }
 
@@ -126,7 +105,8 @@ mod tests {
             kind: kind.map(str::to_owned),
             path: Some("crates".to_owned()),
         };
-        Package { name: name.to_owned(), dependencies: vec![dependency] }
+        let name = name.to_owned();
+        Package { name, dependencies: vec![dependency], ..Package::default() }
     }
 
     #[test]

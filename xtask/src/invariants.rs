@@ -6,6 +6,7 @@
 
 mod documents;
 mod layers;
+mod licences;
 mod names;
 mod rules;
 mod source;
@@ -25,6 +26,10 @@ use source::Source;
 
 /// A fault, beginning with its position.
 type Finding = String;
+
+/// The workspaces of the repository.
+const MANIFESTS: [&str; 4] =
+    ["Cargo.toml", "fuzz/Cargo.toml", "engines/Cargo.toml", "python/Cargo.toml"];
 
 struct Check {
     about: &'static str,
@@ -64,6 +69,7 @@ const CHECKS: &[Check] = &[
     Check { about: "samples are listed and below 4 MB", run: |_| testdata() },
     Check { about: "lock files are up to date", run: |_| lock_files() },
     Check { about: "no pending snapshots", run: |_| pending_snapshots() },
+    Check { about: "licences of dependencies are those of deny.toml", run: |_| licences::check() },
 ];
 
 pub(crate) fn run(args: Args) -> Result<()> {
@@ -116,7 +122,7 @@ fn testdata() -> Result<Vec<Finding>> {
 /// The next build would change a stale lock file.
 fn lock_files() -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
-    for manifest in ["Cargo.toml", "fuzz/Cargo.toml", "engines/Cargo.toml", "python/Cargo.toml"] {
+    for manifest in MANIFESTS {
         let mut cargo = workspace::cargo();
         cargo.args([
             "metadata",

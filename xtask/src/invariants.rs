@@ -8,6 +8,7 @@ mod documents;
 mod layers;
 mod licences;
 mod names;
+mod release;
 mod rules;
 mod source;
 mod words;
@@ -70,6 +71,8 @@ const CHECKS: &[Check] = &[
     Check { about: "lock files are up to date", run: |_| lock_files() },
     Check { about: "no pending snapshots", run: |_| pending_snapshots() },
     Check { about: "licences of dependencies are those of deny.toml", run: |_| licences::check() },
+    Check { about: "crates can be published", run: |_| release::crates() },
+    Check { about: "versions and the address agree", run: |_| release::copies() },
 ];
 
 pub(crate) fn run(args: Args) -> Result<()> {

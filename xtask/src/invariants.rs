@@ -4,6 +4,7 @@
 //! fails if there are any. Comments and literals in sources are blanked first (see [`source`]).
 //! Rules about the product leave out `mod tests`.
 
+mod commits;
 mod documents;
 mod layers;
 mod licences;
@@ -73,6 +74,7 @@ const CHECKS: &[Check] = &[
     Check { about: "licences of dependencies are those of deny.toml", run: |_| licences::check() },
     Check { about: "crates can be published", run: |_| release::crates() },
     Check { about: "versions and the address agree", run: |_| release::copies() },
+    Check { about: "subjects of commits", run: |_| commits::subjects() },
 ];
 
 pub(crate) fn run(args: Args) -> Result<()> {

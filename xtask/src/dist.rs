@@ -1,14 +1,18 @@
 //! `cargo xtask dist`: the archive of a release.
 //!
 //! It holds both programs, manual pages, completions, the JSON schemas, descriptions of the formats
-//! for `file` and for desktops, the README and the licences, in the folders of an installation.
-//! Unpacked over `/usr/local` or `~/.local`, all files are found there.
+//! for `file` and for desktops, the README, the licences of all linked packages and a bill of
+//! materials, in the folders of an installation. Unpacked over `/usr/local` or `~/.local`, all files
+//! are found there.
 //!
 //! The programs are linked statically with musl if rustup has that target, so that they run on any
 //! Linux. Otherwise they need the glibc of this machine, which the name of the archive shows. They
-//! include Parquet unless `b2` becomes too large.
+//! include Parquet unless `b2` becomes too large, and the page for web browsers if `cargo xtask web
+//! build` has made it.
 
+mod bom;
 mod capi;
+mod notices;
 
 use std::{
     fs,
@@ -19,11 +23,12 @@ use std::{
 use crate::{
     args::Args,
     failure::{Context, Result},
+    metadata::Metadata,
     workspace,
 };
 
-/// The most bytes of `b2` with all features.
-const MAX_PROGRAM_NBYTES: u64 = 20_000_000;
+/// The most bytes of `b2` with all features; the page takes 3 MB.
+const MAX_PROGRAM_NBYTES: u64 = 23_000_000;
 
 const STATIC_TARGET: &str = "x86_64-unknown-linux-musl";
 
@@ -67,50 +72,83 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     }
     let date = text(Command::new("git").args(["log", "-1", "--format=%cs"]))?;
     let commit = text(Command::new("git").args(["rev-parse", "--short", "HEAD"]))?;
-    let built = match &features {
-        Some(features) => build(&target, features, &commit, &date)?,
-        None => build_with_parquet_if_small(&target, &commit, &date)?,
+    let release = Release { target, commit, date };
+    let (built, features) = match features {
+        Some(features) => (release.build(&features)?, features),
+        None => release.build_all_features()?,
     };
-    let name = format!("b2-{}-{target}", env!("CARGO_PKG_VERSION"));
-    let folder = workspace::target().join("dist").join(&name);
+    let name = format!("b2-{}-{}", env!("CARGO_PKG_VERSION"), release.target);
+    let dist = workspace::target().join("dist");
+    let folder = dist.join(&name);
     let _absent = fs::remove_dir_all(&folder);
     fill(&folder, &built)?;
-    let archive = pack(&folder, &name, &date)?;
+    release.document(&folder, &features)?;
+    let archive = pack(&folder, &name, &release.date)?;
     report(&folder, &archive)
 }
 
-/// Builds with Parquet, and again without if `b2` became too large.
-fn build_with_parquet_if_small(target: &str, commit: &str, date: &str) -> Result<PathBuf> {
-    let built = build(target, "parquet", commit, date)?;
-    let nbytes = fs::metadata(built.join("b2"))?.len();
-    if nbytes <= MAX_PROGRAM_NBYTES {
-        println!("b2 with parquet: {nbytes} bytes");
-        return Ok(built);
-    }
-    println!("b2 with parquet: {nbytes} bytes, more than {MAX_PROGRAM_NBYTES}: left out");
-    build(target, "", commit, date)
+/// A build of a commit.
+struct Release {
+    target: String,
+    commit: String,
+    date: String,
 }
 
-/// Builds both programs without symbols, and returns their folder.
-fn build(target: &str, features: &str, commit: &str, date: &str) -> Result<PathBuf> {
-    let mut cargo = workspace::cargo();
-    cargo.args([
-        "build",
-        "--release",
-        "--package",
-        "b2-cli",
-        "--package",
-        "blpk",
-        "--bins",
-        "--target",
-        target,
-    ]);
-    if !features.is_empty() {
-        cargo.args(["--features", features]);
+impl Release {
+    /// Builds with Parquet, and again without if `b2` became too large; with the page if it is
+    /// there. Returns the folder of the programs, and the features.
+    fn build_all_features(&self) -> Result<(PathBuf, String)> {
+        let has_page = workspace::root().join("web/dist/index.html").is_file();
+        if !has_page {
+            println!("without the page for web browsers: `cargo xtask web build` was not run");
+        }
+        let page = if has_page { "web" } else { "" };
+        let all = format!("parquet,{page}");
+        let built = self.build(&all)?;
+        let nbytes = fs::metadata(built.join("b2"))?.len();
+        if nbytes <= MAX_PROGRAM_NBYTES {
+            println!("b2 with {all}: {nbytes} bytes");
+            return Ok((built, all));
+        }
+        println!("b2 with {all}: {nbytes} bytes, more than {MAX_PROGRAM_NBYTES}: left out");
+        Ok((self.build(page)?, page.to_owned()))
     }
-    cargo.env("B2_COMMIT", commit).env("B2_DATE", date);
-    workspace::run(&mut cargo)?;
-    Ok(workspace::target().join(target).join("release"))
+
+    /// Builds both programs without symbols, and returns their folder.
+    fn build(&self, features: &str) -> Result<PathBuf> {
+        let mut cargo = workspace::cargo();
+        cargo.args(["build", "--release", "--locked", "--bins", "--target", &self.target]);
+        cargo.args(["--package", "b2-cli", "--package", "blpk"]);
+        let features: Vec<String> = names(features).map(|it| format!("b2-cli/{it}")).collect();
+        cargo.args(["--features", &features.join(",")]);
+        cargo.env("B2_COMMIT", &self.commit).env("B2_DATE", &self.date);
+        workspace::run(&mut cargo)?;
+        Ok(workspace::target().join(&self.target).join("release"))
+    }
+
+    /// Writes the licences of all linked packages, and the bill of materials.
+    fn document(&self, folder: &Path, features: &str) -> Result<()> {
+        const MANIFEST: &str = "crates/b2-cli/Cargo.toml";
+        let metadata = Metadata::for_build(MANIFEST, features, &self.target)?;
+        let lock = fs::read_to_string(workspace::root().join("Cargo.lock")).at("Cargo.lock")?;
+        let documents = folder.join("share/doc/b2");
+        let notices = notices::notices(&metadata.linked("b2-cli"))?;
+        write(&documents.join("THIRD-PARTY.txt"), notices.as_bytes())?;
+        let bom = bom::bom(&metadata, "b2-cli", &lock, &self.date);
+        write(&documents.join("b2.cdx.json"), &serde_json::to_vec_pretty(&bom)?)?;
+        let sysroot = text(Command::new("rustc").args(["--print", "sysroot"]))?;
+        let library = Path::new(&sysroot).join("share/doc/rust/COPYRIGHT-library.html");
+        match fs::read(&library) {
+            Ok(html) => write(&documents.join("COPYRIGHT-rust-library.html"), &html),
+            // Compilers of distributions have it elsewhere, and their packages need none.
+            Err(_) => Ok(()),
+        }
+    }
+}
+
+/// The names in a list of features.
+fn names(features: &str) -> impl Iterator<Item = &str> {
+    features.split([',', ' ']).filter(|name| !name.is_empty())
 }
 
 /// Puts all files at their paths in an installation.

@@ -1,0 +1,121 @@
+//! The bill of materials: the packages that are linked into `b2`, as CycloneDX 1.5 in JSON.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use crate::metadata::{Metadata, Package};
+
+/// The bill for the package `name`; `lock` is the text of `Cargo.lock`, which has the checksums.
+pub(super) fn bom(metadata: &Metadata, name: &str, lock: &str, date: &str) -> Value {
+    let packages = metadata.linked(name);
+    let sums = checksums(lock);
+    let (program, others): (Vec<&Package>, Vec<&Package>) =
+        packages.iter().copied().partition(|package| package.name == name);
+    let component = |package: &&Package| component(package, "library", &sums);
+    json!({
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.5",
+        "version": 1,
+        "metadata": {
+            "timestamp": format!("{date}T00:00:00Z"),
+            "component": program.first().map(|package| self::component(package, "application", &sums)),
+        },
+        "components": others.iter().map(component).collect::<Vec<_>>(),
+        "dependencies": dependencies(metadata, &packages),
+    })
+}
+
+/// The name of a package everywhere: its URL.
+fn purl(package: &Package) -> String {
+    format!("pkg:cargo/{}@{}", package.name, package.version)
+}
+
+fn component(package: &Package, kind: &str, sums: &BTreeMap<(&str, &str), &str>) -> Value {
+    let mut component = json!({
+        "type": kind,
+        "bom-ref": purl(package),
+        "name": package.name,
+        "version": package.version,
+        "purl": purl(package),
+    });
+    if let Some(licence) = &package.license {
+        let expression = licence.replace(" / ", "/").replace('/', " OR ");
+        component["licenses"] = json!([{ "expression": expression }]);
+    }
+    if let Some(sum) = sums.get(&(package.name.as_str(), package.version.as_str())) {
+        component["hashes"] = json!([{ "alg": "SHA-256", "content": sum }]);
+    }
+    component
+}
+
+fn dependencies(metadata: &Metadata, packages: &[&Package]) -> Vec<Value> {
+    let graph = metadata.graph();
+    let purls: BTreeMap<&str, String> =
+        packages.iter().map(|package| (package.id.as_str(), purl(package))).collect();
+    let edges = |package: &&Package| {
+        let ids = graph.get(package.id.as_str()).into_iter().flatten();
+        let uses: BTreeSet<&String> = ids.filter_map(|id| purls.get(id)).collect();
+        json!({ "ref": purl(package), "dependsOn": uses })
+    };
+    packages.iter().map(edges).collect()
+}
+
+/// The checksums of a lock file, by name and version.
+fn checksums(lock: &str) -> BTreeMap<(&str, &str), &str> {
+    let blocks = lock.split("[[package]]").skip(1);
+    let sum = |block| {
+        let place = (field(block, "name")?, field(block, "version")?);
+        Some((place, field(block, "checksum")?))
+    };
+    blocks.filter_map(sum).collect()
+}
+
+fn field<'a>(block: &'a str, name: &str) -> Option<&'a str> {
+    let value = |line: &'a str| line.strip_prefix(name)?.strip_prefix(" = \"")?.strip_suffix('"');
+    block.lines().find_map(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn metadata() -> Metadata {
+        let package = |id: &str| {
+            json!({
+                "id": id, "name": id, "version": "1.2.3", "manifest_path": "/x/Cargo.toml",
+                "license": "MIT/Apache-2.0", "dependencies": [], "features": {},
+            })
+        };
+        let edge = |id: &str, kind: Value| json!({ "pkg": id, "dep_kinds": [{ "kind": kind }] });
+        let packages = ["b2", "used", "tests-only", "below"].map(package);
+        let graph = json!({
+            "packages": packages,
+            "resolve": { "nodes": [
+                { "id": "b2", "deps": [edge("used", Value::Null), edge("tests-only", json!("dev"))] },
+                { "id": "used", "deps": [edge("below", Value::Null)] },
+                { "id": "tests-only", "deps": [] },
+                { "id": "below", "deps": [] },
+            ] },
+        });
+        serde_json::from_value(graph).unwrap()
+    }
+
+    #[test]
+    fn the_bill_has_what_is_linked_and_the_checksums() {
+        let lock = "version = 4\n\n[[package]]\nname = \"used\"\nversion = \"1.2.3\"\n\
+                    checksum = \"abc\"\n\n[[package]]\nname = \"b2\"\nversion = \"1.2.3\"\n";
+        let bom = bom(&metadata(), "b2", lock, "2026-01-02");
+        assert_eq!(bom["metadata"]["component"]["purl"], "pkg:cargo/b2@1.2.3");
+        let names: Vec<&Value> =
+            bom["components"].as_array().unwrap().iter().map(|it| &it["name"]).collect();
+        assert_eq!(names, ["below", "used"]);
+        assert_eq!(bom["components"][1]["hashes"][0]["content"], "abc");
+        assert_eq!(bom["components"][0]["hashes"], Value::Null);
+        assert_eq!(bom["components"][0]["licenses"][0]["expression"], "MIT OR Apache-2.0");
+        assert_eq!(
+            bom["dependencies"][2],
+            json!({ "ref": "pkg:cargo/used@1.2.3", "dependsOn": ["pkg:cargo/below@1.2.3"] })
+        );
+    }
+}

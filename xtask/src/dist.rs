@@ -2,8 +2,9 @@
 //!
 //! It holds both programs, manual pages, completions, the JSON schemas, descriptions of the formats
 //! for `file` and for desktops, the README, the licences of all linked packages and a bill of
-//! materials, in the folders of an installation. Unpacked over `/usr/local` or `~/.local`, all files
-//! are found there.
+//! materials, in the folders of an installation. Unpacked over `/usr/local` or `~/.local`, all
+//! files are found there. Beside it lie an archive of the sources, files for other installers
+//! (`packaging/README.md`) and the checksums.
 //!
 //! The programs are linked statically with musl if rustup has that target, so that they run on any
 //! Linux. Otherwise they need the glibc of this machine, which the name of the archive shows. They
@@ -13,6 +14,7 @@
 mod bom;
 mod capi;
 mod notices;
+mod packaging;
 
 use std::{
     fs,
@@ -84,7 +86,14 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     fill(&folder, &built)?;
     release.document(&folder, &features)?;
     let archive = pack(&folder, &name, &release.date)?;
-    report(&folder, &archive)
+    report(&folder, &archive)?;
+    // The tools that make packages of Debian and Fedora look for the files under a fixed name.
+    let fixed = dist.join("b2");
+    let _absent = fs::remove_file(&fixed);
+    link(&fixed, &name)?;
+    packaging::make_system_packages(&dist, &release.target)?;
+    packaging::prepare(&dist)?;
+    packaging::sum_up(&dist)
 }
 
 /// A build of a commit.
@@ -178,6 +187,18 @@ fn fill(folder: &Path, built: &Path) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Makes a symbolic link; a copy where there are none.
+#[cfg(unix)]
+fn link(place: &Path, to: &str) -> Result<()> {
+    std::os::unix::fs::symlink(to, place).at(place.display())
+}
+
+#[cfg(not(unix))]
+fn link(place: &Path, to: &str) -> Result<()> {
+    let from = place.with_file_name(to);
+    fs::copy(&from, place).map(drop).at(place.display())
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<()> {

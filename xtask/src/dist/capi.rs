@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{pack, report, text, write};
+use super::{link, pack, packaging, report, text, write};
 use crate::{
     capi,
     failure::{Context, Result},
@@ -57,7 +57,8 @@ const LIBRARIES: [Library; 3] = [
 pub(super) fn run() -> Result<()> {
     let date = text(std::process::Command::new("git").args(["log", "-1", "--format=%cs"]))?;
     let name = format!("blosc-capi-{}-{}", env!("CARGO_PKG_VERSION"), workspace::host()?);
-    let folder = workspace::target().join("dist").join(&name);
+    let dist = workspace::target().join("dist");
+    let folder = dist.join(&name);
     let _absent = fs::remove_dir_all(&folder);
     for library in LIBRARIES {
         library.fill(&folder)?;
@@ -68,7 +69,8 @@ pub(super) fn run() -> Result<()> {
         write(&folder.join("share/doc/blosc-capi").join(base), &text)?;
     }
     let archive = pack(&folder, &name, &date)?;
-    report(&folder, &archive)
+    report(&folder, &archive)?;
+    packaging::sum_up(&dist)
 }
 
 impl Library {
@@ -120,15 +122,4 @@ impl Library {
              endif()\n"
         )
     }
-}
-
-#[cfg(unix)]
-fn link(place: &Path, to: &str) -> Result<()> {
-    std::os::unix::fs::symlink(to, place).at(place.display())
-}
-
-#[cfg(not(unix))]
-fn link(place: &Path, to: &str) -> Result<()> {
-    let from = place.with_file_name(to);
-    fs::copy(&from, place).map(drop).at(place.display())
 }

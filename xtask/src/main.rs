@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+mod api;
 mod args;
 mod bench_peers;
 mod builds;
@@ -48,6 +49,11 @@ struct Task {
 }
 
 const TASKS: &[Task] = &[
+    Task {
+        name: "api",
+        run: api::run,
+        help: "compare the public interfaces with docs/api [--only CRATE] [--update]",
+    },
     Task {
         name: "bench-peers",
         run: bench_peers::run,

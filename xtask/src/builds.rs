@@ -3,13 +3,14 @@
 //! It builds each crate with none of its features, with each feature alone and with all of them. It
 //! also builds the libraries without C code for other targets: 64-bit Arm, 32-bit x86, and
 //! WebAssembly with and without WASI. `rustup` installs a target's standard library if it is
-//! missing.
+//! missing. At last it builds all crates with the lowest versions of dependencies that the
+//! manifests allow.
 
-use std::process::Command;
+use std::{fs, process::Command};
 
 use crate::{
     args::Args,
-    failure::{Result, fail},
+    failure::{Context, Result, fail},
     metadata::{Metadata, Package},
     workspace,
 };
@@ -35,6 +36,9 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     }
     if is_wanted("targets") {
         check_targets(&packages)?;
+    }
+    if is_wanted("lowest") {
+        check_lowest_versions(&packages)?;
     }
     Ok(())
 }
@@ -65,6 +69,21 @@ fn check_targets(packages: &[Package]) -> Result<()> {
         check(&libraries, &words)?;
         println!("{target}: {} libraries compile", libraries.len());
     }
+    Ok(())
+}
+
+/// Puts a lock file with the lowest versions in the place of the present one while it compiles.
+fn check_lowest_versions(packages: &[Package]) -> Result<()> {
+    let lock = workspace::root().join("Cargo.lock");
+    let kept = fs::read(&lock).at(lock.display())?;
+    let mut cargo = workspace::cargo();
+    cargo.args(["generate-lockfile", "--quiet", "-Z", "direct-minimal-versions"]);
+    let resolved = workspace::run(cargo.env("RUSTC_BOOTSTRAP", "1"));
+    let names: Vec<&str> = packages.iter().map(|package| package.name.as_str()).collect();
+    let done = resolved.and_then(|()| check(&names, &["--all-features"]));
+    fs::write(&lock, kept).at(lock.display())?;
+    done?;
+    println!("{} crates compile with the lowest versions of their dependencies", names.len());
     Ok(())
 }
 

@@ -67,7 +67,7 @@ const TASKS: &[Task] = &[
     Task {
         name: "builds",
         run: builds::run,
-        help: "check every feature of the published crates, and other targets [--only features|targets]",
+        help: "check every feature of the published crates, other targets, and the lowest versions of dependencies [--only features|targets|lowest]",
     },
     Task {
         name: "capi",

@@ -25,6 +25,7 @@
 //! A scan decodes the columns of the condition first, and the others only where rows are left. The
 //! engine's own expressions evaluate conditions on whole chunks, so that no filter has to run
 //! afterwards. See `docs/engines.md`.
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]

@@ -26,6 +26,7 @@
 //! All objects of a [`Cache`] share a budget, within which fetched bytes are kept; several threads
 //! that need the same bytes wait for one request. An object that is replaced while it is read gives
 //! an error: every request names the version that was opened.
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]

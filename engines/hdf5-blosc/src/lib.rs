@@ -10,6 +10,7 @@
 //!
 //! Each decoder takes the bytes of a chunk as they are stored and gives those that the filter got.
 //! It takes no more memory than `max_nbytes`, or than `client_data` say if that is less.
+#![cfg_attr(all(doctest, feature = "hdf5-reader"), doc = include_str!("../README.md"))]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]

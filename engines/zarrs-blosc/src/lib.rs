@@ -8,6 +8,7 @@
 //! Linking the crate registers the codec if zarrs is built without its feature `blosc`;
 //! [`register`] puts it before the codec of zarrs in arrays of version 3. The README describes
 //! version 2.
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]

@@ -132,7 +132,7 @@ impl CArrayWriter {
         let mut writer = Self::new(tree, path.to_owned(), open, found, attrs);
         if options.checksums != Checksums::None {
             let (sizes, storage) = (writer.committed.to_text(), writer.storage.to_text());
-            writer.sums = Some(Sums::new(&sizes, &storage));
+            writer.sums = Some(Sums::new(&sizes, &storage, &writer.attrs.to_text()));
             writer.sums_changed = true;
         }
         writer.write(meta::attrs_path(path), writer.attrs.to_text().as_bytes())?;
@@ -280,9 +280,26 @@ impl CArrayWriter {
     ///
     /// `Io`; then the attributes keep their old values.
     pub fn replace_attrs(&mut self, attrs: Attrs) -> Result<()> {
-        self.write(meta::attrs_path(&self.path), attrs.to_text().as_bytes())?;
+        let text = attrs.to_text();
+        self.set_attrs_sum(FileSum::UNKNOWN)?;
+        self.write(meta::attrs_path(&self.path), text.as_bytes())?;
+        self.sync()?;
         self.attrs = attrs;
+        self.set_attrs_sum(FileSum::of_file(text.as_bytes()))
+    }
+
+    /// Writes the sum of the attributes, if there are sums.
+    fn set_attrs_sum(&mut self, attrs: FileSum) -> Result<()> {
+        let Some(sums) = &mut self.sums else { return Ok(()) };
+        sums.attrs = attrs;
+        let bytes = sums.to_bytes();
+        self.write(sums_path(&self.path), &bytes)?;
         self.sync()
+    }
+
+    /// Whether the next flush removes the sums.
+    pub(crate) const fn drops_sums(&self) -> bool {
+        self.drops_sums
     }
 
     /// Writes all unsaved rows and the metadata to disk.

@@ -19,6 +19,8 @@ use crate::names;
 use crate::names::{names_path, parse_names};
 use crate::note::{Fault, Note};
 use crate::params::{BrokenColumns, OpenOptions};
+use crate::sums::{Found, sums_path};
+use crate::table_sums::{TableSums, compare_attrs};
 use crate::tree::Tree;
 
 /// A table that can be read; see the [crate] for an example.
@@ -226,6 +228,19 @@ impl CTable {
         let mut report = Report::default();
         report.notes.clone_from(&self.notes);
         report.other.extend(self.attrs().err());
+        let sums = match TableSums::read(&*self.tree, &self.path)? {
+            Found::Sums(sums) => Some(sums),
+            Found::Missing => None,
+            Found::Damaged => {
+                report.other.push(Error::corrupt(sums_path(&self.path), Corrupt::Sums));
+                None
+            }
+        };
+        match sums.as_ref().map(|sums| compare_attrs(&*self.tree, &self.path, sums.attrs)) {
+            Some(Ok(note)) => report.notes.extend(note),
+            Some(Err(error)) => report.other.push(error),
+            None => {}
+        }
         let mut unsummed = vec![];
         for column in &self.columns {
             let before = Progress { nchunks: report.nchunks, nbytes: report.nbytes };
@@ -235,7 +250,11 @@ impl CTable {
                     nbytes: before.nbytes.saturating_add(done.nbytes),
                 });
             })?;
-            if found.checksum.is_none() {
+            let has_lost = |sums: &TableSums| sums.has_lost(&*self.tree, &self.path, &column.name);
+            if found.checksum.is_none() && sums.as_ref().map_or(Ok(false), has_lost)? {
+                let sums_path = sums_path(column.array.path());
+                report.other.push(Error::corrupt(sums_path, Corrupt::Missing));
+            } else if found.checksum.is_none() {
                 let path = column.array.path().to_owned();
                 unsummed.push(Note { path, fault: Fault::SumsMissing });
             }

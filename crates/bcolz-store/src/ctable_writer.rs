@@ -31,6 +31,7 @@ use crate::names;
 use crate::names::names_path;
 use crate::params::OpenOptions;
 use crate::repair::{Action, Repair};
+use crate::table_sums::{TableSums, replace_attrs};
 use crate::tree::{DirTree, Tree};
 use blosc_dtype::json::Json;
 
@@ -118,6 +119,9 @@ impl CTableWriter {
             writer.columns.push(((*name).to_owned(), column));
         }
         writer.write(&meta::attrs_path(path), &writer.attrs.to_text())?;
+        if writer.columns.iter().any(|(_, column)| column.is_summed()) {
+            TableSums::create(&*writer.tree, path, writer.names())?;
+        }
         writer.write_names()?;
         Ok(writer)
     }
@@ -306,7 +310,7 @@ impl CTableWriter {
     ///
     /// `Io`; then the attributes keep their old values.
     pub fn replace_attrs(&mut self, attrs: Attrs) -> Result<()> {
-        self.write(&meta::attrs_path(&self.path), &attrs.to_text())?;
+        replace_attrs(&*self.tree, &self.path, &attrs.to_text())?;
         self.attrs = attrs;
         Ok(())
     }
@@ -319,7 +323,14 @@ impl CTableWriter {
     pub fn flush(&mut self) -> Result<()> {
         self.columns.iter_mut().try_for_each(|(_, column)| column.flush_chunks())?;
         self.columns.iter_mut().try_for_each(|(_, column)| column.flush_sizes())?;
-        self.columns.iter_mut().try_for_each(|(_, column)| column.flush_sums())
+        let drops_sums = self.columns.iter().any(|(_, column)| column.drops_sums());
+        self.columns.iter_mut().try_for_each(|(_, column)| column.flush_sums())?;
+        if drops_sums { self.update_sums(false) } else { Ok(()) }
+    }
+
+    /// Tells the sums of the table which columns have some.
+    fn update_sums(&self, keeps_lost: bool) -> Result<()> {
+        TableSums::update(&*self.tree, &self.path, self.names(), keeps_lost)
     }
 
     /// Flushes and closes the table.

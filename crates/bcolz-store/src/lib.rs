@@ -97,6 +97,7 @@ pub mod query;
 pub mod repair;
 mod rescue;
 mod sums;
+mod table_sums;
 pub mod verify;
 pub mod walk;
 mod worker;

@@ -52,6 +52,9 @@ pub enum Fault {
     /// without checksums added the column.
     #[error("no .b2sums beside those of other columns: not compared; sealing the table adds it")]
     SumsMissing,
+    /// `__attrs__` is not what was summed.
+    #[error("attributes changed by a program that writes no checksums, or damaged")]
+    AttrsChanged,
     /// A program that writes no checksums changed the array.
     #[error("changed by a program that writes no checksums")]
     ChangedByOther,

@@ -13,6 +13,7 @@ use crate::names;
 use crate::params::OpenOptions;
 use crate::prefetch;
 use crate::sums::{Sums, sums_path};
+use crate::table_sums::TableSums;
 use crate::tree::{DirTree, Tree};
 
 /// An array or a table.
@@ -122,6 +123,9 @@ impl DataSet {
                 .and_then(|()| tree.sync_all(core::slice::from_ref(&sums_path)))
                 .map_err(|source| Error::io(sums_path, source))?;
         }
-        Ok(())
+        match self {
+            Self::CArray(_) => Ok(()),
+            Self::CTable(table) => TableSums::create(&**tree, path, table.names()),
+        }
     }
 }

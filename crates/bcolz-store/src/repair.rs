@@ -17,6 +17,7 @@ use crate::meta::{self, Attrs, Sizes, Storage};
 use crate::names::{self, names_path};
 use crate::note::shown;
 use crate::params::OpenOptions;
+use crate::table_sums::replace_attrs;
 use crate::tree::{DirTree, Tree};
 
 pub use crate::rescue::{RescueOptions, rescue_in};
@@ -258,7 +259,7 @@ impl Repairer {
         let attrs_path = meta::attrs_path(path);
         match files::read_metadata(&*self.tree, &attrs_path)?.as_deref() {
             None | Some([]) => {
-                self.write(&attrs_path, &Attrs::default().to_text())?;
+                replace_attrs(&*self.tree, path, &Attrs::default().to_text())?;
                 self.did(path, Repair::Attrs);
                 Ok(())
             }

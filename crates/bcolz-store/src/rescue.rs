@@ -29,6 +29,7 @@ use crate::names;
 use crate::params::{Cname, OpenOptions, Shuffle, StorageParams};
 use crate::repair::{Action, Repair, repair_array, repair_locked};
 use crate::sums::{Sums, sums_path};
+use crate::table_sums::{TableSums, replace_attrs};
 use crate::tree::Tree;
 use crate::worker::Worker;
 use blosc_dtype::json::Json;
@@ -151,6 +152,7 @@ impl Rescuer {
         if kept != listed {
             self.write(&names::names_path(path), &names_text(kept.iter().copied()))?;
         }
+        let names: Vec<String> = kept.iter().map(|name| (*name).to_owned()).collect();
         let kept: Vec<String> = kept.iter().map(|name| join(path, name)).collect();
         if self.fill == Fill::Cut {
             self.cut_rows(&columns)?;
@@ -160,7 +162,8 @@ impl Rescuer {
             }
         }
         self.actions.extend(repair_locked(self.tree.clone(), path)?);
-        self.drop_sums_of_some(&kept)
+        self.drop_sums_of_some(&kept)?;
+        TableSums::update(&*self.tree, path, names.iter().map(String::as_str), false)
     }
 
     /// Removes the sums of the columns at `paths` unless all columns have some: verifying would
@@ -345,7 +348,7 @@ impl Rescuer {
     fn attrs(&mut self, path: &str) -> Result<()> {
         match Attrs::read(&*self.tree, path) {
             Err(Error::Corrupt { .. }) => {
-                self.write(&meta::attrs_path(path), &Attrs::default().to_text())?;
+                replace_attrs(&*self.tree, path, &Attrs::default().to_text())?;
                 self.did(path, Repair::AttrsLost);
                 Ok(())
             }

@@ -1,13 +1,14 @@
-//! `.b2sums`, a file beside `__attrs__` with a checksum of every other file of an array, except the
-//! attributes (`docs/formats/bcolz.md`, "Checksums"). bcolz ignores it.
+//! `.b2sums`, a file beside `__attrs__` with a checksum of every other file of an array
+//! (`docs/formats/bcolz.md`, "Checksums"). bcolz ignores it.
 //!
 //! ```text
 //!  0   b2sums\0\x01          magic and version
 //!  8   rows                  u64, all numbers are little-endian
 //! 16   length, XXH3-64       of meta/sizes
 //! 32   length, XXH3-64       of meta/storage
-//! 48   nchunks               u64
-//! 56   length, XXH3-64       of each chunk file; the length 2^64 - 1: unknown
+//! 48   length, XXH3-64       of __attrs__; the length 2^64 - 1: unknown
+//! 64   nchunks               u64
+//! 72   length, XXH3-64       of each chunk file; the length 2^64 - 1: unknown
 //! ..   XXH3-64               of all bytes before
 //! ```
 //!
@@ -41,16 +42,17 @@ pub(crate) struct Sums {
     pub(crate) len: u64,
     pub(crate) sizes: FileSum,
     pub(crate) storage: FileSum,
+    pub(crate) attrs: FileSum,
     pub(crate) chunks: Vec<FileSum>,
 }
 
 /// The result of looking for sums.
 #[derive(Debug)]
-pub(crate) enum Found {
+pub(crate) enum Found<T> {
     Missing,
     /// The file is damaged.
     Damaged,
-    Sums(Sums),
+    Sums(T),
 }
 
 impl FileSum {
@@ -73,6 +75,12 @@ impl FileSum {
         }
     }
 
+    /// The sum of the attributes of the data set at `path`; unknown if there are none.
+    pub(crate) fn of_attrs(tree: &dyn Tree, path: &str) -> Result<Self> {
+        let bytes = read_metadata(tree, &meta::attrs_path(path))?.unwrap_or_default();
+        Ok(if bytes.is_empty() { Self::UNKNOWN } else { Self::of_file(&bytes) })
+    }
+
     pub(crate) fn is_known(&self) -> bool {
         self.nbytes != u64::MAX
     }
@@ -80,11 +88,12 @@ impl FileSum {
 
 impl Sums {
     /// The sums of a new, empty array.
-    pub(crate) fn new(sizes: &str, storage: &str) -> Self {
+    pub(crate) fn new(sizes: &str, storage: &str, attrs: &str) -> Self {
         Self {
             len: 0,
             sizes: FileSum::of_file(sizes.as_bytes()),
             storage: FileSum::of_file(storage.as_bytes()),
+            attrs: FileSum::of_file(attrs.as_bytes()),
             chunks: Vec::new(),
         }
     }
@@ -99,7 +108,7 @@ impl Sums {
     }
 
     /// Reads the sums of the array at `path`.
-    pub(crate) fn read(tree: &dyn Tree, path: &str) -> Result<Found> {
+    pub(crate) fn read(tree: &dyn Tree, path: &str) -> Result<Found<Self>> {
         let path = sums_path(path);
         let file = match tree.open(&path) {
             Ok(file) => file,
@@ -130,6 +139,7 @@ impl Sums {
             len: array.len(),
             sizes: of_metadata(&sizes)?,
             storage: of_metadata(&storage)?,
+            attrs: FileSum::of_attrs(&*array.tree, &array.path)?,
             chunks: Vec::new(),
         };
         sums.complete(array)?;
@@ -211,20 +221,20 @@ impl Sums {
         let mut numbers = numbers.iter().map(|number| u64::from_le_bytes(*number));
         let len = numbers.next()?;
         let mut file_sum = || Some(FileSum { nbytes: numbers.next()?, sum: numbers.next()? });
-        let (sizes, storage) = (file_sum()?, file_sum()?);
+        let (sizes, storage, attrs) = (file_sum()?, file_sum()?, file_sum()?);
         let nchunks = numbers.next()?;
         let mut chunks = Vec::new();
         while let (Some(nbytes), Some(sum)) = (numbers.next(), numbers.next()) {
             chunks.push(FileSum { nbytes, sum });
         }
-        (chunks.len() as u64 == nchunks).then_some(Self { len, sizes, storage, chunks })
+        (chunks.len() as u64 == nchunks).then_some(Self { len, sizes, storage, attrs, chunks })
     }
 
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
         let mut push = |number: u64| bytes.extend(number.to_le_bytes());
         push(self.len);
-        for file in [self.sizes, self.storage] {
+        for file in [self.sizes, self.storage, self.attrs] {
             push(file.nbytes);
             push(file.sum);
         }
@@ -251,7 +261,7 @@ pub(crate) fn sums_path(path: &str) -> String {
 }
 
 /// Magic and version.
-const MAGIC: &[u8] = b"b2sums\0\x01";
+pub(crate) const MAGIC: &[u8] = b"b2sums\0\x01";
 
 /// The longest file of sums that is read (bytes): no array has more chunks.
 const MAX_NBYTES: usize = 1 << 30;
@@ -262,12 +272,12 @@ mod tests {
 
     #[test]
     fn sums_are_read_as_they_were_written_and_every_flipped_bit_is_noticed() {
-        let mut sums = Sums::new("sizes", "storage");
+        let mut sums = Sums::new("sizes", "storage", "attrs");
         sums.len = 25;
         sums.set_chunk(1, FileSum::of_file(b"abc"));
         assert_eq!(sums.chunks, [FileSum::UNKNOWN, FileSum::of_file(b"abc")]);
         let bytes = sums.to_bytes();
-        assert_eq!(bytes.len(), 56 + 2 * 16 + 8);
+        assert_eq!(bytes.len(), 72 + 2 * 16 + 8);
         assert_eq!(Sums::parse(&bytes), Some(sums));
         for bit in 0..bytes.len() * 8 {
             let mut damaged = bytes.clone();

@@ -211,8 +211,8 @@ fn the_sum_is_that_of_the_file_on_disk() {
     let file = std::fs::read(root.join("data/__0.blp")).unwrap();
     assert_eq!(&sums[..8], b"b2sums\0\x01");
     assert_eq!(sums[8..16], 40_u64.to_le_bytes());
-    assert_eq!(sums[56..64], (file.len() as u64).to_le_bytes());
-    assert_eq!(sums[64..72], xxhash_rust::xxh3::xxh3_64(&file).to_le_bytes());
+    assert_eq!(sums[72..80], (file.len() as u64).to_le_bytes());
+    assert_eq!(sums[80..88], xxhash_rust::xxh3::xxh3_64(&file).to_le_bytes());
     let array = CArray::open_in(Arc::new(DirTree::new(root)), "", &OpenOptions::default()).unwrap();
     assert!(array.verify(&VerifyOptions::default(), |_| ()).unwrap().is_ok());
 }

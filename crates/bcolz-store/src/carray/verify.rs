@@ -21,6 +21,7 @@ use crate::leftovers::chunk_numbers;
 use crate::meta::{self, Sizes};
 use crate::note::{Fault, Note};
 use crate::sums::{FileSum, Found, Sums, sums_path};
+use crate::table_sums::compare_attrs;
 use crate::worker::Worker;
 
 /// The findings of [`CArray::verify`]. Other damage is attributes that are not JSON.
@@ -129,6 +130,10 @@ impl CArray {
 
     /// Compares the metadata with sums; returns nothing if the sums are of another state.
     fn seal_of(&self, sums: Sums, report: &mut Report) -> Result<Option<Seal>> {
+        match compare_attrs(&*self.tree, &self.path, sums.attrs) {
+            Ok(note) => report.notes.extend(note),
+            Err(error) => report.other.push(error),
+        }
         let storage = self.storage_mismatch(&sums)?;
         report
             .other

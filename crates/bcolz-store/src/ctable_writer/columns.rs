@@ -67,7 +67,8 @@ impl CTableWriter {
         self.rename(&temporary, &path)?;
         column.moved(path);
         self.columns.push((name.to_owned(), column));
-        self.write_names()
+        self.write_names()?;
+        self.update_sums(true)
     }
 
     /// Deletes a column and its data.
@@ -79,6 +80,7 @@ impl CTableWriter {
         let place = self.place(name)?;
         self.columns.remove(place);
         self.write_names()?;
+        self.update_sums(true)?;
         self.remove(&join(&self.path, name))
     }
 
@@ -105,6 +107,7 @@ impl CTableWriter {
             column.moved(path);
         }
         self.write_names()?;
+        self.update_sums(true)?;
         self.remove(&pending)
     }
 

@@ -5,8 +5,8 @@ use blosc_io::LockWait;
 use super::{attrs_path, parse_object};
 use crate::error::{Error, Result};
 use crate::files::{lock_exclusive, read_metadata};
-use crate::leftovers;
 use crate::note::Fault;
+use crate::table_sums::replace_attrs;
 use crate::tree::Tree;
 use blosc_dtype::json::Json;
 
@@ -85,7 +85,7 @@ impl Attrs {
         let _lock = lock_exclusive(tree, path, wait)?;
         let (mut attrs, _) = Self::read(tree, path)?;
         let changed = change(&mut attrs)?;
-        leftovers::write(tree, &attrs_path(path), &attrs.to_text())?;
+        replace_attrs(tree, path, &attrs.to_text())?;
         Ok(changed)
     }
 

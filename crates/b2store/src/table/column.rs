@@ -62,6 +62,9 @@ struct Words {
     decoded: Arc<OnceLock<Arc<[String]>>>,
 }
 
+/// Rows whose text is measured at a time, since each may have a flag in memory.
+const TEXT_NROWS: usize = 1 << 20;
+
 impl Column {
     pub(super) fn open(table: &Table, spec: &ColumnSpec) -> Result<Self> {
         let path = spec.path.as_deref().ok_or_else(|| {
@@ -151,17 +154,7 @@ impl Column {
             Data::Dictionary { .. } => Ok(count.saturating_mul(4)),
             Data::Batches(_) | Data::Lists(_) => Ok(0),
             Data::Utf8 { offsets, .. } => {
-                let mut nbytes = count.saturating_mul(8);
-                for span in self.table.spans(rows)? {
-                    self.check_len(&span)?;
-                    let [start, end] = [span.rows.start, span.rows.end].map(|row| {
-                        let read = self.read_array(offsets, row..row.saturating_add(1))?;
-                        let offset = read.first_chunk().map(|bytes| u64::from_le_bytes(*bytes));
-                        Ok::<u64, Error>(offset.unwrap_or_default())
-                    });
-                    nbytes = nbytes.saturating_add(end?.saturating_sub(start?));
-                }
-                Ok(nbytes)
+                Ok(count.saturating_mul(8).saturating_add(self.text_nbytes(offsets, rows)?))
             }
         }
     }
@@ -194,8 +187,9 @@ impl Column {
 
     /// Bytes of the data of its rows: the items of all rows; for text of any length, its offsets
     /// and bytes; for a dictionary, the codes and the words. Objects count in their packed size.
-    /// Spare rows and the flags of nulls do not count, nor does text whose offsets do not decode:
-    /// reading it reports the damage.
+    /// Spare rows and the flags of nulls do not count, nor does text of deleted rows, nor text whose
+    /// offsets do not decode: reading it reports the damage. Words and objects of deleted rows
+    /// count.
     ///
     /// # Errors
     ///
@@ -205,13 +199,12 @@ impl Column {
         match &self.data {
             Data::Fixed(_) => items(self.rowsize().unwrap_or_default()),
             Data::Utf8 { offsets, .. } => {
-                let end = match offsets.nitems().checked_sub(1) {
-                    Some(last) => {
-                        self.read_array(offsets, last..last.saturating_add(1)).unwrap_or_default()
-                    }
-                    None => Vec::new(),
-                };
-                let text = end.first_chunk().map_or(0, |end| u64::from_le_bytes(*end));
+                let (len, mut text) = (self.table.len()?, 0_u64);
+                for start in (0..len).step_by(TEXT_NROWS) {
+                    let rows = start..len.min(start.saturating_add(TEXT_NROWS as u64));
+                    let nbytes = self.text_nbytes(offsets, &rows).unwrap_or_default();
+                    text = text.saturating_add(nbytes);
+                }
                 Ok(items(8)?.saturating_add(text))
             }
             Data::Dictionary { words, .. } => {

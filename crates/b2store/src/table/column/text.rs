@@ -13,6 +13,28 @@ use crate::table::live::Span;
 use crate::value::Texts;
 
 impl Column {
+    /// Bytes of the text of some logical rows.
+    pub(super) fn text_nbytes(&self, offsets: &NdArray, rows: &Range<u64>) -> Result<u64> {
+        let mut nbytes = 0_u64;
+        for span in self.table.spans(rows)? {
+            self.check_len(&span)?;
+            let read = |rows: Range<u64>| -> Result<Vec<u64>> {
+                let bytes = self.read_array(offsets, rows)?;
+                Ok(bytes.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect())
+            };
+            let Range { start, end } = span.rows;
+            let found = match span.flags.is_empty() {
+                true => [start, end].map(|row| read(row..row.saturating_add(1))),
+                false => [read(start..end), read(start.saturating_add(1)..end.saturating_add(1))],
+            };
+            let [starts, ends] = found;
+            let (starts, ends) = (starts?, ends?);
+            let texts = starts.iter().zip(&ends).map(|(start, end)| end.saturating_sub(*start));
+            nbytes = span.keep(texts).fold(nbytes, u64::saturating_add);
+        }
+        Ok(nbytes)
+    }
+
     /// Texts from items of batches.
     pub(super) fn read_texts(&self, spans: &[Span], batches: &BatchArray) -> Result<Texts> {
         let mut found = Texts::default();

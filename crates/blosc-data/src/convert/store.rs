@@ -8,8 +8,7 @@
 use std::{path::Path, sync::Arc};
 
 use b2store::{
-    ColumnKind, ColumnValues, NewColumn, Nulls, Store, StoreForm, StoreWriter, Table, Values,
-    WriteOptions,
+    ColumnValues, NewColumn, Store, StoreForm, StoreWriter, Table, Values, WriteOptions,
 };
 use bcolz_store::{CTable, DataSet, Json};
 use blosc_dtype::Dtype;
@@ -306,16 +305,8 @@ fn batches_of_rows(
 }
 
 fn new_columns(columns: &Columns) -> Vec<NewColumn> {
-    let new = columns.iter().map(|(name, rule)| {
-        let kind = rule.kind();
-        // NaT of NumPy is the null of a timestamp.
-        let nulls = match kind {
-            ColumnKind::Timestamp { .. } => Nulls::Sentinel(Json::Int(i64::MIN.into())),
-            _ if matches!(rule, Rule::Truths) => Nulls::Mask,
-            _ => Nulls::None,
-        };
-        NewColumn::new(name, kind).nulls(nulls)
-    });
+    let new =
+        columns.iter().map(|(name, rule)| NewColumn::new(name, rule.kind()).nulls(rule.nulls()));
     new.collect()
 }
 

@@ -2,11 +2,14 @@
 
 use b2store::NewColumn;
 use bcolz_store::{CTableWriter, Column, DataSet};
-use blosc_dtype::Field;
+use blosc_dtype::{Dtype, Field};
+use blosc_io::replace::Unfinished;
 
-use super::{Conversion, OutputFormat, frame, selection::of_items};
+use super::{Conversion, OutputFormat, frame, selection::of_items, selection::select};
+use crate::columns::Rule;
 use crate::content::{Content, Object, TableRows};
 use crate::error::Result;
+use crate::params::OpenOptions;
 
 /// The words for the lost index of a column: a copy of a table has none.
 pub const INDEX: &str = "the index of column";
@@ -85,11 +88,24 @@ impl Content {
             OutputFormat::B2z | OutputFormat::B2d => NewColumn::can_be_called(name),
             _ => !is_bcolz || CTableWriter::can_have(name),
         };
+        // Stores have no column for every type, such as fields within fields.
+        let has_kind = |name: &str, dtype: &Dtype, inner: &[u64]| {
+            !format.is_store() || Rule::of_items(name, dtype, inner).is_ok()
+        };
+        let of_field = |it: &Field| {
+            let (item, inner) = it.dtype().subarray().unwrap_or((it.dtype(), &[]));
+            let fits = has_name(it.name(), false) && has_kind(it.name(), item, inner);
+            (it.name().to_owned(), fits)
+        };
         let columns: Vec<(String, bool)> = match &self {
             Self::Object(Object::Bcolz(set)) => match &set.set {
                 DataSet::CTable(table) => {
                     let column = |it: &Column| {
-                        let has_place = keeps_objects || !it.array.is_object();
+                        let inner = it.array.shape().get(1..).unwrap_or_default();
+                        let has_place = match it.array.is_object() {
+                            true => keeps_objects,
+                            false => has_kind(&it.name, it.array.dtype(), inner),
+                        };
                         (it.name.clone(), has_place && has_name(&it.name, is_bcolz))
                     };
                     table.columns().iter().map(column).collect()
@@ -106,9 +122,14 @@ impl Content {
                 rows.columns().iter().map(column).collect()
             }
             Self::Items(items) if items.stored.shape.len() == 1 => {
-                let field = |it: &Field| (it.name().to_owned(), has_name(it.name(), false));
-                items.dtype.fields().iter().map(field).collect()
+                items.dtype.fields().iter().map(of_field).collect()
             }
+            other if format.is_store() => match other.layout()? {
+                Some(layout) if layout.shape.len() == 1 => {
+                    layout.dtype.fields().iter().map(of_field).collect()
+                }
+                _ => vec![],
+            },
             _ => vec![],
         };
         let (kept, dropped): (Vec<_>, Vec<_>) = columns.into_iter().partition(|(_, fits)| *fits);
@@ -125,7 +146,7 @@ impl Content {
                 Self::Object(Object::Table(Box::new(rows.select(&kept)?)))
             }
             Self::Items(items) => Self::Items(of_items(&items, &kept, None)?),
-            other => other,
+            other => select(other, &kept, None, &OpenOptions::default(), &Unfinished::default())?,
         };
         Ok((fitted, dropped))
     }

@@ -644,9 +644,22 @@ fn ok_of_a_table_means_that_its_sums_were_compared() {
         fs::remove_file(table.join(name).join(".b2sums")).unwrap();
     };
     for name in ["id", "price"] {
+        // The sums of the table tell a column that lost its sums from one that bcolz added.
+        let lose = |table: &Path| {
+            remove(table, name);
+            let chunk = table.join(name).join("data/__0.blp");
+            let mut bytes = fs::read(&chunk).unwrap();
+            bytes[40] ^= 1;
+            fs::write(chunk, bytes).unwrap();
+        };
+        check(&lose, 1, &format!("{name}/.b2sums: is missing"));
+        let never = |table: &Path| {
+            remove(table, name);
+            remove(table, "");
+        };
         let said = format!("{name}: no .b2sums beside those of other columns");
-        check(&|table| remove(table, name), 0, &said);
-        check(&|table| remove(table, name), 0, "OK (decoded; xxh3 of 1 of 2 chunks checked)");
+        check(&never, 0, &said);
+        check(&never, 0, "OK (decoded; xxh3 of 1 of 2 chunks checked)");
         // Both commands that the hint names help.
         for mend in ["rescue -q T.bcolz -o saved.bcolz", "seal -q T.bcolz"] {
             dir.b2(mend).ok();
@@ -656,7 +669,7 @@ fn ok_of_a_table_means_that_its_sums_were_compared() {
         }
         fs::remove_dir_all(dir.path("saved.bcolz")).unwrap();
     }
-    let all = |table: &Path| ["id", "price"].into_iter().for_each(|name| remove(table, name));
+    let all = |table: &Path| ["", "id", "price"].into_iter().for_each(|name| remove(table, name));
     check(&all, 0, "T.bcolz: OK (decoded; no checksums stored)");
     let cut = |len: u64| {
         move |table: &Path| {
@@ -670,6 +683,8 @@ fn ok_of_a_table_means_that_its_sums_were_compared() {
     };
     check(&no_file, 1, "T.bcolz: DAMAGED");
     check(&cut(0), 1, "id/.b2sums: damaged: checksums were not compared");
+    let cut_table = |table: &Path| fs::write(table.join(".b2sums"), "b2table").unwrap();
+    check(&cut_table, 1, ".b2sums: damaged: checksums were not compared");
     check(&cut(40), 1, "T.bcolz: DAMAGED");
     // The command that the hint names for a damaged table helps.
     let run = dir.b2("rescue T.bcolz -o saved.bcolz");
@@ -679,4 +694,30 @@ fn ok_of_a_table_means_that_its_sums_were_compared() {
     );
     dir.b2("verify saved.bcolz").ok();
     assert_eq!(dir.b2("show --csv saved.bcolz").ok().text().lines().count(), 3001);
+}
+
+/// bcolz writes all attributes anew with each, so that others are no damage; none at all are.
+#[test]
+fn attributes_have_a_sum() {
+    let dir = Dir::new();
+    dir.write("r.csv", "id,price\n1,2.5\n").write("a.raw", [7; 40]);
+    dir.b2("convert -q r.csv T.bcolz").ok();
+    dir.b2("convert -q --dtype i4 a.raw A.bcolz").ok();
+    for set in ["T.bcolz", "A.bcolz"] {
+        let clean = format!("{set}: OK (decoded; xxh3 of ");
+        let verify = || dir.b2(&format!("verify {set}"));
+        for (command, rest) in [("meta set", "unit=K"), ("meta set", "unit=EUR"), ("seal", "")] {
+            dir.b2(&format!("{command} -q {set} {rest}")).ok();
+            let run = verify().ok();
+            assert!(run.text().starts_with(&clean) && run.stderr.is_empty(), "{}", run.all());
+        }
+        let file = dir.path(set).join("__attrs__");
+        fs::write(&file, "{\"unit\": \"K\"}").unwrap();
+        let run = verify().ok();
+        assert!(run.stderr.contains("attributes changed by a program"), "{}", run.all());
+        fs::write(&file, "").unwrap();
+        assert!(verify().code == Some(1) && verify().stderr.contains("__attrs__: is missing"));
+        fs::remove_file(&file).unwrap();
+        assert!(verify().code == Some(1) && verify().stderr.contains("__attrs__: is missing"));
+    }
 }

@@ -20,7 +20,7 @@ use crate::{
     context::Context,
     error::{Doing, Error, Result, chain},
     formats::{
-        csv_table::{COMMA, MissingTruth},
+        csv_table::{COMMA, Missing},
         store,
     },
     inputs::{
@@ -190,7 +190,7 @@ pub(crate) fn foreign_table(
     }
     match origin::content_kind(path) {
         Some(Format::Csv) => {
-            let given = (None, MissingTruth::Text);
+            let given = (None, Missing::Text);
             Ok(Some(Source::Items(source::values(&cx.console, path, COMMA, given)?)))
         }
         _ => Ok(None),

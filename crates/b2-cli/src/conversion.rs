@@ -47,7 +47,7 @@ use crate::{
     error::{Doing, Error, Result, message},
     formats::{
         self, Stored,
-        csv_table::{self, MissingTruth},
+        csv_table::{self, Missing},
     },
     inputs::{
         Guard, Object, ObjectReader, OpenedInput, Origin, Place, foreign, frame_bytes,
@@ -318,7 +318,7 @@ impl<'a> Convert<'a> {
                 None => Ok(chosen),
             }
         };
-        let missing = if for_store { MissingTruth::Null } else { MissingTruth::Text };
+        let missing = if for_store { Missing::Truths } else { Missing::Text };
         if let Some(items) = uncompressed_items(args, &cx.console, origin, missing)? {
             return choose(Source::Items(items));
         }
@@ -366,7 +366,7 @@ fn uncompressed_items(
     args: &ConvertArgs,
     console: &Console,
     origin: &Origin,
-    missing: MissingTruth,
+    missing: Missing<'_>,
 ) -> Result<Option<Items>> {
     let Origin::File { path, part: origin::Part::Whole } = origin else { return Ok(None) };
     if path.is_dir() || path.is_elsewhere() || origin::is_ours(path) {
@@ -438,7 +438,7 @@ fn sliced(
     let (dtype, itemsize) = (grid.dtype().clone(), grid.dtype().itemsize() as u64);
     let file_len = memory::nbytes(itemsize, &shape);
     let stored = Stored { store: out.finish()?, start: 0, fortran_order: false, shape, itemsize };
-    Ok(Source::Items(Items { stored, dtype, file_len, format: "npy", nullable }))
+    Ok(Source::Items(Items { stored, dtype, file_len, format: "npy", nullable, is_marked: false }))
 }
 
 /// One input on its way.

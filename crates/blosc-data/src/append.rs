@@ -19,10 +19,10 @@ use bloscpack::numpy::ArrayInfo;
 use crate::Resources;
 use crate::boxes::{BoxSource, Boxes, count};
 use crate::columns::Rule;
-use crate::content::{Content, Layout, TableRows};
+use crate::content::{Content, Layout, NULL_MARK, TableRows};
 use crate::convert::{OnProgress, each_rows, split};
 use crate::error::{Error, Refusal, Result};
-use crate::formats::csv::{self, MissingTruth};
+use crate::formats::csv;
 use crate::size::{as_len, nbytes};
 
 /// Bytes of data in a new chunk of a frame whose chunks vary in size.
@@ -203,7 +203,7 @@ impl Appending<'_> {
         let layout = layout.ok_or(Refusal::NoColumns)?;
         let new = layout.dtype.fields().iter().map(blosc_dtype::Field::name);
         refuse_extra(new, names(rows).collect())?;
-        let fields = fields(rows, &layout.dtype, content.nullable())?;
+        let fields = fields(rows, &layout.dtype, content)?;
         each_rows(content, self.resources, layout.dtype.itemsize(), &mut |bytes| {
             (self.progress)(bytes.len() as u64);
             Ok(appender.append(&values_of_rows(&fields, &layout.dtype, bytes)?)?)
@@ -274,10 +274,10 @@ impl RowType<'_> {
         }
     }
 
-    /// The treatment of missing truth values: only columns of stores can have nulls.
+    /// The columns in which a missing value is null: only those of stores can have nulls.
     #[must_use]
-    pub fn missing(&self) -> MissingTruth {
-        if matches!(self, Self::Of(_)) { MissingTruth::Null } else { MissingTruth::Text }
+    pub fn nullable(&self) -> Vec<String> {
+        if let Self::Of(rows) = self { rows.nullable(true) } else { vec![] }
     }
 
     /// The type of the rows of a text file.
@@ -316,7 +316,7 @@ pub(crate) fn values_of(
         items.extend_from_slice(bytes);
         Ok::<(), Error>(())
     })?;
-    let fields = fields(rows, &layout.dtype, content.nullable())?;
+    let fields = fields(rows, &layout.dtype, content)?;
     values_of_rows(&fields, &layout.dtype, &items)
 }
 
@@ -327,7 +327,15 @@ fn values_of_rows(fields: &[Field<'_>], dtype: &Dtype, rows: &[u8]) -> Result<Ve
     let count = rows.len() / dtype.itemsize().max(1);
     let values = fields.iter().map(|field| {
         let part = parts.get_mut(field.position).map(core::mem::take);
-        field.values(part.unwrap_or_default(), count)
+        let values = field.values(part.unwrap_or_default(), count)?;
+        let Some(mark) = field.mark else { return Ok(values) };
+        let rows = rows.chunks_exact(dtype.itemsize().max(1));
+        let valid = rows.enumerate().map(|(number, row)| {
+            // Times have nulls of their own.
+            row.get(mark) != Some(&NULL_MARK) && !values.is_null(number)
+        });
+        let valid: Vec<bool> = valid.collect();
+        Ok(if valid.contains(&false) { values.with_valid(valid) } else { values })
     });
     values.collect()
 }
@@ -337,6 +345,8 @@ struct Field<'a> {
     column: &'a Column,
     position: usize,
     rule: Rule,
+    /// The place in an item of the byte that marks nulls.
+    mark: Option<usize>,
 }
 
 /// Appends the rows of a table of a store.
@@ -358,7 +368,9 @@ fn rows_of_store(appender: &mut RowAppender<'_>, rows: &TableRows, new: &TableRo
 }
 
 /// The field for each column of a table.
-fn fields<'a>(rows: &'a TableRows, dtype: &Dtype, nullable: &[String]) -> Result<Vec<Field<'a>>> {
+fn fields<'a>(rows: &'a TableRows, dtype: &Dtype, content: &Content) -> Result<Vec<Field<'a>>> {
+    let (nullable, nfields) = (content.nullable(), dtype.fields().len());
+    let marks = dtype.itemsize().checked_sub(nfields).filter(|_| content.is_marked());
     let of_column = |column: &'a Column| {
         let name = &column.spec().name;
         let position = dtype.fields().iter().position(|field| field.name() == name);
@@ -369,7 +381,8 @@ fn fields<'a>(rows: &'a TableRows, dtype: &Dtype, nullable: &[String]) -> Result
             true => Rule::Truths,
             false => Rule::of_items(name, item, inner)?,
         };
-        Ok(Field { column, position, rule })
+        let mark = marks.map(|marks| marks + position);
+        Ok(Field { column, position, rule, mark })
     };
     rows.columns().iter().map(of_column).collect()
 }

@@ -31,13 +31,14 @@ use crate::size::as_len;
 use crate::spool::Spool;
 
 pub use bcolz::{Bcolz, starts, stored_nbytes};
-pub use items::{Items, NULL_TRUTH};
+pub use items::{Items, NULL_MARK, NULL_TRUTH};
 pub use metadata::Metadata;
 pub use object::Object;
 pub(crate) use open::of_format;
 pub use open::{of_file, of_source};
 pub(crate) use records::RecordTable;
 pub use records::Records;
+pub(crate) use rows::null_item;
 pub use rows::{Copied, TableRows};
 
 /// Takes pieces of content.
@@ -140,6 +141,15 @@ impl Content {
         match self {
             Self::Items(items) => &items.nullable,
             Self::Object(_) => &[],
+        }
+    }
+
+    /// Whether a byte for each field [marks](Items::is_marked) nulls.
+    pub fn is_marked(&self) -> bool {
+        match self {
+            Self::Items(items) => items.is_marked,
+            Self::Object(Object::Table(rows)) => rows.is_marked(),
+            Self::Object(_) => false,
         }
     }
 

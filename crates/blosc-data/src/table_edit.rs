@@ -441,6 +441,10 @@ fn is_in(bits: &Option<Vec<u64>>, row: u64) -> bool {
 fn cell(table: &Table, name: &str, text: Option<&str>, means: &Means) -> Result<ColumnValues> {
     let rows = TableRows::open_column(table.clone(), name)?;
     let Some(text) = text else { return Ok(ColumnValues::objects([Value::Nil])) };
+    // Text can be empty; no `=` at all makes it null.
+    if text.is_empty() && rows.nullable(false).len() == 1 {
+        return Ok(ColumnValues::objects([Value::Nil]));
+    }
     let dtype = rows.dtype_of_text(&|_| text.chars().count())?;
     let content = content_of(name, &dtype, text)?;
     let values = values_of(&rows, &content, &means.resources)?;
@@ -500,13 +504,14 @@ fn content_of(name: &str, dtype: &Dtype, text: &str) -> Result<Content> {
     let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
     let lines = format!("{}\n{}\n", quoted(name), quoted(text));
     let file = Arc::new(MemStore::new(lines.into_bytes()));
-    let items = csv::read(file, csv::COMMA, Some(dtype), csv::MissingTruth::Text, &mut |_| ())
-        .map_err(|error| match error {
+    let items = csv::read(file, csv::COMMA, Some(dtype), csv::Missing::Text, &mut |_| ()).map_err(
+        |error| match error {
             // The value is not from a file, so the error gets no line number.
             Error::Csv(CsvError::Value { column, text, dtype, .. }) => {
                 Error::Csv(CsvError::Cell { column, text, dtype })
             }
             error => error,
-        })?;
+        },
+    )?;
     Ok(Content::Items(items))
 }

@@ -82,6 +82,24 @@ impl Dtype {
         Ok(Self::from_shape(Shape::Struct(Struct::packed(parts)?)))
     }
 
+    /// The structured type with this many bytes of padding more at the end.
+    ///
+    /// ```
+    /// let row: blosc_dtype::Dtype = "[('day', '<i2'), ('price', '<i4')]".parse()?;
+    /// assert_eq!((row.padded(2)?.itemsize(), row.padded(2)?.fields()), (8, row.fields()));
+    /// # Ok::<(), blosc_dtype::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TooLarge`].
+    pub fn padded(&self, nbytes: usize) -> Result<Self, Error> {
+        let Shape::Struct(item) = &self.shape else { return Ok(self.clone()) };
+        let itemsize = limited((item.itemsize as u64).saturating_add(nbytes as u64))?;
+        let item = Struct { fields: item.fields.clone(), itemsize, aligned: false };
+        Ok(Self::from_shape(Shape::Struct(item)))
+    }
+
     fn from_shape(shape: Shape) -> Self {
         let text = print(&shape).into();
         Self { shape, text }

@@ -39,7 +39,10 @@ use crate::{
     conversion,
     error::{Doing, Error, Result, message},
     exit::Code,
-    formats::{self, csv_table},
+    formats::{
+        self,
+        csv_table::{self, Missing},
+    },
     inputs::{Guard, Object, ObjectReader, Origin, Place, foreign, origin, raw_data},
     memory,
     output::signals,
@@ -451,7 +454,12 @@ fn open_input(
     }
     wanted.check(path)?;
     if let Some(row) = row.filter(|_| path_is_csv) {
-        let given = (Some(&row.dtype(path)?), row.missing());
+        let (dtype, nullable) = (row.dtype(path)?, row.nullable());
+        let missing = match nullable.is_empty() {
+            true => Missing::Text,
+            false => Missing::Nulls(&nullable),
+        };
+        let given = (Some(&dtype), missing);
         let items = values(&cx.console, path, csv_table::COMMA, given)?;
         return Ok(Input { name, source: Source::Items(items), is_array: true });
     }

@@ -278,15 +278,18 @@ fn open_both(
     Ok(match (text(first), text(second)) {
         (Some(path), None) => {
             let b = Side::open(cx, second, args)?;
-            (Side::of_text(cx, first, &path, b.dtype())?, b)
+            let nullable = b.nullable(false).filter(|names| !names.is_empty());
+            let a = Side::of_text(cx, first, &path, (b.dtype(), nullable.as_deref()))?;
+            (a, if nullable.is_some() { b.marked(false)? } else { b })
         }
         (None, Some(path)) => {
             let a = Side::open(cx, first, args)?;
-            let b = Side::of_text(cx, second, &path, a.dtype())?;
-            (a, b)
+            let nullable = a.nullable(false).filter(|names| !names.is_empty());
+            let b = Side::of_text(cx, second, &path, (a.dtype(), nullable.as_deref()))?;
+            (if nullable.is_some() { a.marked(false)? } else { a }, b)
         }
         (Some(a), Some(b)) => {
-            let table = |origin, path| Side::of_text(cx, origin, path, None);
+            let table = |origin, path| Side::of_text(cx, origin, path, (None, None));
             match table(first, &a).and_then(|a| Ok((a, table(second, &b)?))) {
                 Ok(sides) => sides,
                 Err(Error::Input { file, error }) if matches!(*error, Error::Csv(_)) => {
@@ -297,7 +300,15 @@ fn open_both(
                 Err(error) => return Err(error),
             }
         }
-        (None, None) => (Side::open(cx, first, args)?, Side::open(cx, second, args)?),
+        (None, None) => {
+            let (a, b) = (Side::open(cx, first, args)?, Side::open(cx, second, args)?);
+            match (a.nullable(true), b.nullable(true)) {
+                (Some(of_a), Some(of_b)) if !of_a.is_empty() || !of_b.is_empty() => {
+                    (a.marked(true)?, b.marked(true)?)
+                }
+                _ => (a, b),
+            }
+        }
     })
 }
 
@@ -333,17 +344,19 @@ impl Side {
         Self::new(name, open())
     }
 
-    /// Comma-separated values, of the type `given` if there is one.
-    fn of_text(cx: &Context, origin: &Origin, path: &Path, given: Option<&Dtype>) -> Result<Self> {
+    /// Comma-separated values, of the type `given` if there is one, in which the `nullable` columns
+    /// have nulls.
+    fn of_text(
+        cx: &Context,
+        origin: &Origin,
+        path: &Path,
+        (given, nullable): (Option<&Dtype>, Option<&[String]>),
+    ) -> Result<Self> {
         let name = origin.name();
+        let missing = nullable.map_or(csv_table::Missing::Truths, csv_table::Missing::Nulls);
         let given = given.filter(|dtype| !dtype.fields().is_empty());
         let read = || {
-            let source = Source::Items(values(
-                &cx.console,
-                path,
-                b',',
-                (given, csv_table::MissingTruth::Null),
-            )?);
+            let source = Source::Items(values(&cx.console, path, b',', (given, missing))?);
             let layout = source.layout()?;
             Ok((vec![source], layout))
         };
@@ -355,6 +368,30 @@ impl Side {
             Ok((sources, layout)) => Ok(Self { name, sources, layout }),
             Err(error) => Err(Error::Input { file: name, error: Box::new(error) }),
         }
+    }
+
+    /// The columns of a table that can have nulls. CSV has none of text, but empty text.
+    fn nullable(&self, of_text: bool) -> Option<Vec<String>> {
+        match &self.sources[..] {
+            [Source::Object(Object::Table(rows))] if !rows.is_column() => {
+                Some(rows.nullable(of_text))
+            }
+            _ => None,
+        }
+    }
+
+    /// The table with marks of its nulls, which would equal zeros and empty text.
+    fn marked(mut self, marks_text: bool) -> Result<Self> {
+        if let Some(Source::Object(Object::Table(rows))) = self.sources.pop() {
+            let rows = Box::new(rows.with_marks(marks_text));
+            self.sources.push(Source::Object(Object::Table(rows)));
+        }
+        let layout = content::layout(&self.sources)?;
+        Ok(Self { layout, ..self })
+    }
+
+    fn is_marked(&self) -> bool {
+        self.sources.iter().any(Source::is_marked)
     }
 
     fn dtype(&self) -> Option<&Dtype> {
@@ -371,7 +408,8 @@ impl Side {
 
     fn nitems(&self, dtype: &Dtype) -> Result<u64> {
         let nbytes = self.sources.iter().map(Source::nbytes).sum::<blosc_data::Result<u64>>()?;
-        Ok(nbytes / (dtype.itemsize() as u64).max(1))
+        let nmarks = if self.is_marked() { dtype.fields().len() } else { 0 };
+        Ok(nbytes / ((dtype.itemsize() + nmarks) as u64).max(1))
     }
 
     /// Whether the format can hold metadata.
@@ -420,6 +458,11 @@ struct Types {
 fn types(a: &Side, b: &Side) -> Result<Types> {
     let dtype = |side: &Side| side.layout.as_ref().map(|layout| layout.dtype.clone());
     Ok(match (dtype(a), dtype(b)) {
+        (Some(x), Some(y)) if a.is_marked() && b.is_marked() => {
+            let compare = Pair::marked(&x, &y);
+            let (a, b) = (without_marks(&x)?, without_marks(&y)?);
+            Types { differ: a != b, a, b, compare }
+        }
         (Some(a), Some(b)) if a != b => {
             let compare = Pair::new(&a, &b);
             Types { a, b, differ: true, compare }
@@ -436,6 +479,12 @@ fn types(a: &Side, b: &Side) -> Result<Types> {
             alike(content::opaque(size)?)
         }
     })
+}
+
+/// The type of a row without the padding for the marks of nulls.
+fn without_marks(row: &Dtype) -> Result<Dtype> {
+    let fields = row.fields().iter().map(|field| (field.name().to_owned(), field.dtype().clone()));
+    Dtype::packed(fields).map_err(|error| blosc_data::Error::NoNumpyType(error.to_string()).into())
 }
 
 fn alike(dtype: Dtype) -> Types {

@@ -9,7 +9,7 @@ use blosc_io::FileStore;
 use crate::{
     console::Console,
     error::{Doing, Error, Result},
-    formats::csv_table::{self, MissingTruth},
+    formats::csv_table::{self, Missing},
     render::path_text,
 };
 
@@ -34,7 +34,7 @@ pub(crate) fn values(
     console: &Console,
     path: &Path,
     delimiter: u8,
-    (given, missing): (Option<&Dtype>, MissingTruth),
+    (given, missing): (Option<&Dtype>, Missing<'_>),
 ) -> Result<Items> {
     let file = FileStore::open(path).map_err(Error::io(Doing::Open))?;
     let tell = &mut |text: &str| console.warning(&path_text(path), text);

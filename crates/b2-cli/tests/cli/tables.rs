@@ -658,3 +658,106 @@ fn rows_and_columns_of_arrays_with_fields_are_converted() {
     dir.write("raw", walk(4)).b2("c -q --dtype i4 raw -o raw.b2nd").ok();
     assert_eq!(dir.b2("convert -f --where id<3 raw.b2nd -o new.npy").code, Some(2));
 }
+
+/// Kinds of columns that can have nulls, and a value of each.
+const NULLABLE: [(&str, &str); 8] = [
+    ("i8", "-5"),
+    ("u2", "7"),
+    ("f4", "2.5"),
+    ("b1", "true"),
+    ("U3", "abc"),
+    ("text", "longer"),
+    ("words", "word"),
+    ("M8[s]", "2020-01-02T03:04:05"),
+];
+
+/// A null, an empty value of CSV, and `null` in JSON are one thing where a column can have nulls.
+#[test]
+fn nulls_come_back_through_csv() {
+    for store in ["n.b2z", "n.b2d"] {
+        let dir = Dir::new();
+        dir.write("k.csv", "k\n1\n2\n");
+        dir.b2(&format!("convert -q k.csv {store}")).ok();
+        for (n, (kind, value)) in NULLABLE.iter().enumerate() {
+            dir.b2(&format!("table add -q {store} c{n}:{kind}")).ok();
+            let mut set = dir.command(&format!("table set -q {store} c{n}={value} --where"));
+            assert!(set.arg("k == 1").status().unwrap().success(), "{kind}");
+        }
+        dir.b2(&format!("convert -q {store} n.csv")).ok();
+        dir.b2(&format!("diff {store} n.csv")).ok();
+        dir.b2(&format!("diff n.csv {store}")).ok();
+        dir.b2(&format!("append -q {store} n.csv")).ok();
+        let shown = dir.b2(&format!("show --json {store}")).ok().text().to_owned();
+        let rows: Vec<&str> = shown.lines().collect();
+        assert_eq!(rows[..2], rows[2..], "{shown}");
+        assert_eq!(rows[3].matches("null").count(), NULLABLE.len(), "{shown}");
+        dir.b2(&format!("verify {store}")).ok();
+        // An empty value sets null as well, but for text, which can be empty.
+        for (n, (kind, _)) in NULLABLE.iter().enumerate() {
+            dir.b2(&format!("table set -q {store} c{n}=")).ok();
+            let run = dir.b2(&format!("show --json --columns c{n} -n 1 {store}")).ok();
+            let expected = match *kind {
+                "U3" | "text" | "words" => "\"\"",
+                _ => "null",
+            };
+            assert!(run.text().contains(&format!(":{expected}}}")), "{kind}: {}", run.text());
+        }
+    }
+}
+
+/// Zero, NaN and empty text are values.
+#[test]
+fn a_null_differs_from_every_value() {
+    let dir = Dir::new();
+    dir.write("k.csv", "k\n1\n");
+    for (kind, value) in [("i8", "0"), ("f4", "nan"), ("b1", "false"), ("text", "")] {
+        for (store, cell) in [("a.b2z", String::new()), ("b.b2z", format!("={value}"))] {
+            dir.b2(&format!("convert -qf k.csv {store}")).ok();
+            dir.b2(&format!("table add -q {store} c:{kind}")).ok();
+            dir.b2(&format!("table set -q {store} c{cell}")).ok();
+        }
+        let run = dir.b2("diff a.b2z b.b2z");
+        assert_eq!(run.code, Some(1), "{kind}: {}", run.all());
+        dir.b2("diff a.b2z a.b2z").ok();
+        if kind != "text" {
+            dir.write("c.csv", format!("k,c\n1,{value}\n"));
+            assert_eq!(dir.b2("diff a.b2z c.csv").code, Some(1), "{kind}");
+            dir.b2("diff b.b2z c.csv").ok();
+        }
+    }
+}
+
+#[test]
+fn a_value_that_is_missing_is_refused_where_there_are_no_nulls() {
+    let dir = Dir::new();
+    dir.write("r.csv", rows(0..3)).write("gap.csv", "id,px\n,1.5\n");
+    for table in ["r.b2z", "r.bcolz"] {
+        dir.b2(&format!("convert -q r.csv {table}")).ok();
+        let run = dir.b2(&format!("append {table} gap.csv"));
+        assert!(run.stderr.contains("line 2, column \"id\": \"\" is no integer"), "{}", run.all());
+    }
+}
+
+#[test]
+fn text_of_deleted_rows_is_no_data() {
+    let dir = Dir::new();
+    let text = "q".repeat(1000);
+    dir.write("w.csv", "k\n1\n2\n3\n4\n");
+    for store in ["w.b2z", "w.b2d"] {
+        dir.b2(&format!("convert -q w.csv {store}")).ok();
+        dir.b2(&format!("table add -q {store} x:text={text}")).ok();
+        let nbytes =
+            |command: &str| json(&dir, &format!("{command} --json {store}"))["nbytes"].clone();
+        assert_eq!(nbytes("list"), 4 * (8 + 8 + 1000));
+        // The last row, one in the middle, and all.
+        for (row, left) in [("4", 3), ("2", 2)] {
+            let mut delete = dir.command(&format!("table delete -q {store} --where"));
+            assert!(delete.arg(format!("k=={row}")).status().unwrap().success());
+            for command in ["list", "info", "stats"] {
+                assert_eq!(nbytes(command), left * (8 + 8 + 1000), "{store}: {command}");
+            }
+        }
+        dir.b2(&format!("table compact -q {store}")).ok();
+        assert_eq!(nbytes("list"), 2 * (8 + 8 + 1000));
+    }
+}

@@ -31,10 +31,16 @@ pub struct Items {
     pub format: &'static str,
     /// Fields of truth values that may be [`NULL_TRUTH`], for empty values in CSV.
     pub nullable: Vec<String>,
+    /// Whether the padding at the end of an item has a byte for each field: [`NULL_MARK`] where the
+    /// value is null.
+    pub is_marked: bool,
 }
 
 /// The byte of a missing truth value, in fields that may have some.
 pub const NULL_TRUTH: u8 = 0xff;
+
+/// The byte that marks a null beside its item, which is NaN, NaT, or zeros.
+pub const NULL_MARK: u8 = 0xff;
 
 impl Items {
     /// The items of a file: of the array in a `.npy` file, else what `otherwise` makes of a number
@@ -75,7 +81,14 @@ impl Items {
             itemsize: header.dtype.itemsize() as u64,
         };
         let format = if header.len > 0 { "npy" } else { "raw" };
-        Ok(Self { stored, dtype: header.dtype, file_len, format, nullable: vec![] })
+        Ok(Self {
+            stored,
+            dtype: header.dtype,
+            file_len,
+            format,
+            nullable: vec![],
+            is_marked: false,
+        })
     }
 
     /// Bytes of the items.

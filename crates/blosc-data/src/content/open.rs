@@ -59,7 +59,7 @@ pub(crate) fn of_format(format: Format, source: Source, options: &OpenOptions) -
                 file,
                 options.delimiter_of_text(),
                 options.dtype.as_ref(),
-                csv::MissingTruth::Text,
+                csv::Missing::Text,
                 &mut |_| (),
             )
             .map(Content::Items);

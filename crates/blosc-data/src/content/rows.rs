@@ -13,9 +13,9 @@ use b2frame::SChunk;
 use b2store::{
     Column, ColumnKind, ColumnValues, Nulls, Table, Value, Values, table::Filter as TableFilter,
 };
-use blosc_dtype::{Dtype, Kind};
+use blosc_dtype::{Dtype, Kind, json::Json};
 
-use super::{NULL_TRUTH, Sink, SinkError, bcolz::starts};
+use super::{NULL_MARK, NULL_TRUTH, Sink, SinkError, bcolz::starts};
 use crate::error::{Error, Refusal, Result};
 use crate::formats::frame::stored_nbytes;
 use crate::size::as_len;
@@ -41,6 +41,10 @@ pub struct TableRows {
     had_nulls: Vec<AtomicBool>,
     /// Whether the byte [`NULL_TRUTH`] stands for a null truth value.
     has_null_truths: bool,
+    /// Whether a byte for each column follows a row, and marks nulls.
+    is_marked: bool,
+    /// Whether nulls of text are marked as well.
+    marks_text: bool,
     /// Bytes of data, and bytes of files.
     sizes: (u64, u64),
     /// The rows that meet a condition; `None` for all.
@@ -133,7 +137,7 @@ impl TableRows {
         let had_nulls = columns.iter().map(|_| AtomicBool::new(false)).collect();
         let dtypes = OnceLock::new();
         let (chosen, copied) = (None, None);
-        let has_null_truths = false;
+        let (has_null_truths, is_marked, marks_text) = (false, false, false);
         Ok(Self {
             table,
             columns,
@@ -142,6 +146,8 @@ impl TableRows {
             dtypes,
             had_nulls,
             has_null_truths,
+            is_marked,
+            marks_text,
             sizes,
             chosen,
             copied,
@@ -185,6 +191,34 @@ impl TableRows {
     #[must_use]
     pub fn with_null_truths(self) -> Self {
         Self { has_null_truths: true, ..self }
+    }
+
+    /// The same rows, with a byte for each column in the padding at their end:
+    /// [`NULL_MARK`] where the value is null. Nulls of text are marked on request, since CSV has
+    /// empty text for them.
+    #[must_use]
+    pub fn with_marks(self, marks_text: bool) -> Self {
+        Self { is_marked: !self.is_column, has_null_truths: false, marks_text, ..self }
+    }
+
+    /// Whether nulls are [marked](Self::with_marks).
+    pub fn is_marked(&self) -> bool {
+        self.is_marked
+    }
+
+    /// The names of the columns that can have nulls, those of text too on request.
+    pub fn nullable(&self, of_text: bool) -> Vec<String> {
+        let is_nullable = |column: &&Column| {
+            let spec = column.spec();
+            // Cells of any length have nil, which their column may exclude.
+            let has_nulls = match spec.nulls {
+                Nulls::Native => spec.json.get("nullable") == Some(&Json::Bool(true)),
+                _ => spec.nulls != Nulls::None,
+            };
+            has_nulls && (of_text || !is_text(&spec.kind))
+        };
+        let columns = self.columns.iter().filter(is_nullable);
+        columns.map(|column| column.spec().name.clone()).collect()
     }
 
     /// A condition on the rows, which may name any column of the table.
@@ -345,6 +379,10 @@ impl TableRows {
             _ => {
                 let names = self.columns.iter().map(|column| column.spec().name.clone());
                 let dtype = Dtype::packed(names.zip(dtypes.iter().cloned()));
+                let dtype = dtype.and_then(|dtype| match self.nmarks() {
+                    0 => Ok(dtype),
+                    nmarks => dtype.padded(nmarks),
+                });
                 dtype.map_err(|error| Error::Npy(error.into()))
             }
         }
@@ -403,7 +441,12 @@ impl TableRows {
     /// Bytes of a row.
     fn rowsize(&self) -> Result<u64> {
         let sizes = self.dtypes()?.iter().map(|dtype| dtype.itemsize() as u64);
-        Ok(sizes.fold(0, u64::saturating_add))
+        Ok(sizes.fold(self.nmarks() as u64, u64::saturating_add))
+    }
+
+    /// Bytes after a row.
+    fn nmarks(&self) -> usize {
+        if self.is_marked { self.columns.len() } else { 0 }
     }
 
     fn dtypes(&self) -> Result<&[Dtype]> {
@@ -512,6 +555,7 @@ impl TableRows {
     fn rows_of(&self, dtypes: &[Dtype], values: Vec<ColumnValues>) -> Vec<u8> {
         let nrows = values.first().map_or(0, ColumnValues::len);
         let mut parts = vec![];
+        let marks = if self.is_marked { self.marks_of(&values) } else { vec![] };
         for ((values, dtype), had_nulls) in values.into_iter().zip(dtypes).zip(&self.had_nulls) {
             let is_truth = self.has_null_truths && dtype.kind() == Some(Kind::Bool);
             if values.valid.is_some() && dtype.kind() != Some(Kind::DateTime) && !is_truth {
@@ -524,6 +568,7 @@ impl TableRows {
             }
             parts.push((items, dtype.itemsize()));
         }
+        parts.extend(marks.into_iter().map(|marks| (marks, 1)));
         if let [(bytes, _)] = &mut parts[..] {
             return core::mem::take(bytes);
         }
@@ -537,6 +582,20 @@ impl TableRows {
             start += size;
         }
         rows
+    }
+
+    /// The marks of nulls in each column.
+    fn marks_of(&self, values: &[ColumnValues]) -> Vec<Vec<u8>> {
+        let marks = self.columns.iter().zip(values).map(|(column, values)| {
+            let is_marked = self.marks_text || !is_text(&column.spec().kind);
+            let is_nil = |row: usize| match &values.values {
+                Values::Objects(objects) => objects.get(row) == Some(&Value::Nil),
+                _ => false,
+            };
+            let is_null = |row| is_marked && (values.is_null(row) || is_nil(row));
+            (0..values.len()).map(|row| if is_null(row) { NULL_MARK } else { 0 }).collect()
+        });
+        marks.collect()
     }
 
     /// The columns whose nulls [`part`](Self::part) has handed over as values, since their type has
@@ -679,8 +738,21 @@ fn items_of(dtype: &Dtype, values: ColumnValues, nrows: usize) -> Vec<u8> {
     bytes
 }
 
+/// Whether a column holds text or bytes, of which CSV has no nulls.
+fn is_text(kind: &ColumnKind) -> bool {
+    matches!(
+        kind,
+        ColumnKind::String
+            | ColumnKind::Bytes
+            | ColumnKind::Utf8
+            | ColumnKind::VlString
+            | ColumnKind::VlBytes
+            | ColumnKind::Dictionary { .. }
+    )
+}
+
 /// The item that replaces null: NaN, NaT, or zeros.
-fn null_item(dtype: &Dtype) -> Vec<u8> {
+pub(crate) fn null_item(dtype: &Dtype) -> Vec<u8> {
     match (dtype.kind(), dtype.itemsize()) {
         (Some(Kind::Float), 4) => f32::NAN.to_le_bytes().to_vec(),
         (Some(Kind::Float), 8) => f64::NAN.to_le_bytes().to_vec(),

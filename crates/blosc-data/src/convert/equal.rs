@@ -102,7 +102,7 @@ impl Conversion<'_> {
                 Ok(Content::Object(table))
             }
             OutputFormat::Csv => {
-                let missing = csv::MissingTruth::Text;
+                let missing = csv::Missing::Text;
                 Ok(Content::Items(csv::read(file()?, csv::COMMA, None, missing, &mut |_| ())?))
             }
             // Only its length tells a chunk from other bytes.

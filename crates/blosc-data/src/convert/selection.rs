@@ -136,7 +136,7 @@ fn of_array(
     let (shape, itemsize) = (vec![kept], dtype.itemsize() as u64);
     let file_len = kept.saturating_mul(itemsize);
     let stored = Stored { store: out.finish()?, start: 0, fortran_order: false, shape, itemsize };
-    Ok(Items { stored, dtype, file_len, format: "raw", nullable: vec![] })
+    Ok(Items { stored, dtype, file_len, format: "raw", nullable: vec![], is_marked: false })
 }
 
 /// Rows for which a condition is evaluated at once.

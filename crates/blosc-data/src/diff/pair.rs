@@ -58,6 +58,20 @@ impl Pair {
         Some(Self { dtypes: [a.clone(), b.clone()], how })
     }
 
+    /// The same for items of which both [mark](crate::content::Items::is_marked) nulls: a null
+    /// equals nothing but a null.
+    #[must_use]
+    pub fn marked(a: &Dtype, b: &Dtype) -> Option<Self> {
+        let mut pair = Self::new(a, b)?;
+        let nmarks = a.fields().len();
+        if let How::Fields(fields) = &mut pair.how {
+            let marks = Dtype::parse(&format!("|V{nmarks}")).ok()?;
+            let places = [a, b].map(|dtype| dtype.itemsize().saturating_sub(nmarks));
+            fields.push((places, Self::new(&marks, &marks)?));
+        }
+        Some(pair)
+    }
+
     /// Whether items with equal bytes are always equal.
     pub(super) fn is_of_one_type(&self) -> bool {
         self.dtypes[0] == self.dtypes[1]

@@ -22,13 +22,13 @@ use blosc_io::ReadAt;
 use csv::{ByteRecord, ReaderBuilder};
 
 use crate::boxes::Stored;
-use crate::content::{Items, NULL_TRUTH};
+use crate::content::{Items, NULL_MARK, NULL_TRUTH, null_item};
 use crate::error::{CsvError, Doing, Error, Result};
 use crate::spool::Spool;
 
 use guess::Guess;
 
-pub use guess::MissingTruth;
+pub use guess::Missing;
 
 /// The separator of the values of a line by default.
 pub const COMMA: u8 = b',';
@@ -89,7 +89,7 @@ pub fn read(
     file: Arc<dyn ReadAt>,
     delimiter: u8,
     given: Option<&Dtype>,
-    missing: MissingTruth,
+    missing: Missing<'_>,
     tell: &mut dyn FnMut(&str),
 ) -> Result<Items> {
     let mut lines = Lines::new(Arc::clone(&file), delimiter);
@@ -104,11 +104,20 @@ pub fn read(
     lines.names()?;
     let mut out = Spool::default();
     let (mut rows, mut item) = (0_u64, vec![0; dtype.itemsize()]);
+    let marked = if let Missing::Nulls(names) = missing { Some(names) } else { None };
+    let mut marks = vec![0; marked.map_or(0, |_| dtype.fields().len())];
+    let takes_nulls: Vec<bool> = dtype.fields().iter().map(|it| is_named(marked, it)).collect();
     while let Some(record) = lines.next()? {
-        for (field, position) in dtype.fields().iter().zip(&columns) {
+        marks.fill(0);
+        for (number, (field, position)) in dtype.fields().iter().zip(&columns).enumerate() {
             let text = record.get(*position).unwrap_or_default();
             let end = field.offset() + field.dtype().itemsize();
             let dest = item.get_mut(field.offset()..end).unwrap_or_default();
+            if takes_nulls[number] && value::is_missing_as(field.dtype(), text) {
+                dest.copy_from_slice(&null_item(field.dtype()));
+                marks[number] = NULL_MARK;
+                continue;
+            }
             if nullable.iter().any(|name| name == field.name()) && value::is_missing(text) {
                 dest.fill(NULL_TRUTH);
                 continue;
@@ -123,18 +132,26 @@ pub fn read(
             })?;
         }
         out.write_all(&item).map_err(Error::io(Doing::Spool))?;
+        out.write_all(&marks).map_err(Error::io(Doing::Spool))?;
         rows += 1;
     }
+    let is_marked = !marks.is_empty();
+    let dtype = if is_marked { dtype.padded(marks.len()).map_err(CsvError::Dtype)? } else { dtype };
     let (store, itemsize) = (out.finish()?, dtype.itemsize() as u64);
     let file_len = rows.saturating_mul(itemsize);
     let stored = Stored { store, start: 0, fortran_order: false, shape: vec![rows], itemsize };
-    Ok(Items { stored, dtype, file_len, format: "csv", nullable })
+    Ok(Items { stored, dtype, file_len, format: "csv", nullable, is_marked })
+}
+
+/// Whether a field is one of those with nulls.
+fn is_named(names: Option<&[String]>, field: &blosc_dtype::Field) -> bool {
+    names.is_some_and(|names| names.iter().any(|name| name == field.name()))
 }
 
 /// The fields of truth values in a given type, if these may be missing.
-fn truths(dtype: &Dtype, missing: MissingTruth) -> Vec<String> {
+fn truths(dtype: &Dtype, missing: Missing<'_>) -> Vec<String> {
     let may_lack = |field: &&blosc_dtype::Field| {
-        missing == MissingTruth::Null && field.dtype().kind() == Some(Kind::Bool)
+        missing == Missing::Truths && field.dtype().kind() == Some(Kind::Bool)
     };
     dtype.fields().iter().filter(may_lack).map(|field| field.name().to_owned()).collect()
 }
@@ -156,7 +173,7 @@ fn tell_delimiter(names: &[String], tell: &mut dyn FnMut(&str)) {
 fn guessed(
     lines: &mut Lines,
     names: &[String],
-    missing: MissingTruth,
+    missing: Missing<'_>,
     tell: &mut dyn FnMut(&str),
 ) -> Result<(Dtype, Vec<String>)> {
     let mut guesses = vec![Guess::default(); names.len()];
@@ -174,8 +191,7 @@ fn guessed(
     let guessed = || names.iter().zip(&guesses);
     let fields = guessed().map(|(name, guess)| Ok((name.clone(), guess.dtype(missing)?)));
     let fields = fields.collect::<Result<Vec<_>, blosc_dtype::Error>>().map_err(CsvError::Dtype)?;
-    let lacking =
-        guessed().filter(|(_, guess)| missing == MissingTruth::Null && guess.lacks_truth());
+    let lacking = guessed().filter(|(_, guess)| missing == Missing::Truths && guess.lacks_truth());
     let nullable = lacking.map(|(name, _)| name.clone()).collect();
     Ok((Dtype::packed(fields).map_err(CsvError::Dtype)?, nullable))
 }
@@ -325,7 +341,7 @@ mod tests {
     fn of_bytes(bytes: &[u8], given: Option<&str>) -> Result<Items> {
         let file = Arc::new(MemStore::new(bytes.to_vec()));
         let given = given.map(|dtype| dtype.parse().unwrap());
-        read(file, COMMA, given.as_ref(), MissingTruth::Text, &mut |_| ())
+        read(file, COMMA, given.as_ref(), Missing::Text, &mut |_| ())
     }
 
     fn values(text: &str, given: Option<&str>) -> Result<(String, Vec<u8>)> {
@@ -411,7 +427,7 @@ mod tests {
         let told = |text: &str| {
             let (file, mut told) = (Arc::new(MemStore::new(text.as_bytes().to_vec())), vec![]);
             let items =
-                read(file, COMMA, None, MissingTruth::Text, &mut |text| told.push(text.to_owned()));
+                read(file, COMMA, None, Missing::Text, &mut |text| told.push(text.to_owned()));
             (items.unwrap().dtype.to_string(), told.join("; "))
         };
         for missing in ["", "NA", "null", "NULL"] {

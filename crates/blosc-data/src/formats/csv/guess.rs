@@ -5,13 +5,17 @@ use blosc_dtype::{
     date::{Moment, Precision},
 };
 
-/// The column for truth values of which some are missing.
+/// What becomes of missing values that their type cannot express.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MissingTruth {
-    /// Text, since NumPy items cannot be missing.
+pub enum Missing<'a> {
+    /// Truth values are text, since NumPy items cannot be missing.
     Text,
-    /// Truth values, with the byte [`NULL_TRUTH`](crate::content::NULL_TRUTH) for missing ones.
-    Null,
+    /// Truth values stay, and missing ones are the byte
+    /// [`NULL_TRUTH`](crate::content::NULL_TRUTH).
+    Truths,
+    /// Nulls of these columns, which a byte after the item
+    /// [marks](crate::content::Items::is_marked).
+    Nulls(&'a [String]),
 }
 
 /// The truth value with this name in Python, other languages, or spreadsheets.
@@ -89,9 +93,9 @@ impl Guess {
     }
 
     /// The reason why the column is text although most values are not, for people.
-    pub(super) fn broken(&self, missing: MissingTruth) -> Option<String> {
+    pub(super) fn broken(&self, missing: Missing<'_>) -> Option<String> {
         // These types cannot express a missing value, as floats and times can (NaN, NaT).
-        if self.lacks_truth() && missing == MissingTruth::Text {
+        if self.lacks_truth() && missing == Missing::Text {
             return Some(
                 "some lines have no value for it, and truth values cannot be missing".into(),
             );
@@ -128,10 +132,10 @@ impl Guess {
     }
 
     /// The type that holds all values.
-    pub(super) fn dtype(&self, missing: MissingTruth) -> Result<Dtype, Error> {
+    pub(super) fn dtype(&self, missing: Missing<'_>) -> Result<Dtype, Error> {
         let whole = self.filled && !self.empty;
         let name = match self {
-            Self { truth: true, filled: true, .. } if missing == MissingTruth::Null => {
+            Self { truth: true, filled: true, .. } if missing == Missing::Truths => {
                 "|b1".to_owned()
             }
             Self { truth: true, .. } if whole => "|b1".to_owned(),

@@ -44,6 +44,14 @@ pub(super) fn is_missing(text: &[u8]) -> bool {
     core::str::from_utf8(text).is_ok_and(guess::is_missing)
 }
 
+/// Whether a value is missing in a column of a type. Text that reads `NA` is text.
+pub(super) fn is_missing_as(dtype: &Dtype, text: &[u8]) -> bool {
+    match dtype.kind() {
+        Some(Kind::Unicode | Kind::Bytes) => text.is_empty(),
+        _ => is_missing(text),
+    }
+}
+
 /// Whether text can be read as values of this type.
 pub(super) fn is_readable(dtype: &Dtype) -> bool {
     let Some(scalar) = dtype.scalar() else { return false };

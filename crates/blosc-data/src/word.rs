@@ -31,13 +31,24 @@ impl Word {
     #[must_use]
     pub fn of_path(word: &Path) -> Self {
         let whole = || Self { path: word.to_owned(), part: Part::Whole };
-        let Some(text) = word.to_str().filter(|text| text.contains(['@', '#', ':'])) else {
-            return whole();
-        };
-        if word.symlink_metadata().is_ok() {
+        let has_part = word.as_os_str().as_encoded_bytes().iter().any(|it| b"@#:".contains(it));
+        if !has_part || word.symlink_metadata().is_ok() {
             return whole();
         }
-        split(text).map_or_else(whole, |(path, part)| Self { path: path.into(), part })
+        let text = word.to_string_lossy();
+        let found = split(&text).and_then(|(path, part)| {
+            let path = without_end(word, text.get(path.len()..)?)?;
+            Some(Self { path, part })
+        });
+        found.unwrap_or_else(whole)
+    }
+
+    /// The path and the key of `PATH::KEY`, which ends at the first colons.
+    #[must_use]
+    pub fn split_key(word: &Path) -> Option<(PathBuf, String)> {
+        let text = word.to_string_lossy();
+        let (path, key) = text.split_once("::")?;
+        Some((without_end(word, text.get(path.len()..)?)?, key.to_owned()))
     }
 
     /// Whether a name is an address: of an object store, or of a web server.
@@ -69,6 +80,16 @@ impl Word {
             _ => (word, Part::Whole),
         }
     }
+}
+
+/// The name without this end. It need not be Unicode.
+fn without_end(word: &Path, end: &str) -> Option<PathBuf> {
+    let start = word.as_os_str().as_encoded_bytes().strip_suffix(end.as_bytes())?;
+    #[cfg(unix)]
+    let start = <std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(start);
+    #[cfg(not(unix))]
+    let start = core::str::from_utf8(start).ok()?;
+    Some(start.into())
 }
 
 fn member(key: &str) -> Part {
@@ -124,6 +145,24 @@ mod tests {
         let key = Part::Member("/k".to_owned());
         assert_eq!(word("a::/s.b2z::/k"), of("a::/s.b2z", key));
         assert_eq!(word("a::/s.b2z"), of("a::/s.b2z", Part::Whole));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_name_that_is_no_text_has_parts() {
+        use std::{ffi::OsStr, os::unix::ffi::OsStrExt as _};
+        let path = |bytes| Path::new(OsStr::from_bytes(bytes));
+        for (word, end, part) in [
+            (&b"no\xfe.b2z::/a"[..], 4, Part::Member("/a".to_owned())),
+            (b"no\xfe\xff@7", 2, Part::Offset(7)),
+            (b"no\xfe::/a\xff", 0, Part::Whole),
+        ] {
+            let found = Word::of_path(path(word));
+            let expected = path(&word[..word.len() - end]).to_owned();
+            assert_eq!(found, Word { path: expected, part });
+        }
+        let split = Word::split_key(path(b"\xfe.b2z::/k"));
+        assert_eq!(split, Some((path(b"\xfe.b2z").to_owned(), "/k".to_owned())));
     }
 
     #[test]

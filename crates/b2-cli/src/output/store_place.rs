@@ -2,9 +2,10 @@
 //!
 //! The store is changed in one commit under its lock: a crash leaves the old or the new one.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use b2store::{StoreWriter, WriteOptions};
+use blosc_data::Word;
 use blosc_io::{Durability, LockWait};
 
 use crate::{
@@ -34,10 +35,8 @@ impl StorePlace {
         else {
             return Ok(None);
         };
-        let Some((path, key)) = word.to_str().and_then(|word| word.split_once("::")) else {
-            return Ok(None);
-        };
-        let path = Path::new(path);
+        let Some((path, key)) = Word::split_key(word) else { return Ok(None) };
+        let path = path.as_path();
         let Some(key) = key.strip_prefix('/') else {
             let is_store = crate::inputs::Place::from(path).is_store();
             return if is_store { Err(message::KEY_HAS_SLASH.error()) } else { Ok(None) };

@@ -54,12 +54,11 @@ impl Place {
     /// The entry of the file system at `path`, which need not exist. Links to it are resolved.
     pub(crate) fn in_dir(path: &Path, durability: Durability) -> io::Result<Self> {
         let path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-        let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
-            return Err(io::ErrorKind::InvalidInput.into());
-        };
+        let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
         let dir = directory_of(&path);
         let tree = DirTree::new(dir).follow_links(false).durability(durability);
-        Ok(Self { tree: Arc::new(tree), name: name.to_owned(), dir: Some(dir.to_owned()) })
+        let (tree, name) = tree.with_entry(name);
+        Ok(Self { tree: Arc::new(tree), name, dir: Some(dir.to_owned()) })
     }
 
     /// Whether the place is a directory.

@@ -4,6 +4,7 @@
 //! any entries. So a path that is opened must be an ordinary file whose real path is below the
 //! root. Links inside the root are followed, links that leave it are not.
 
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::PathBuf;
@@ -22,13 +23,21 @@ pub struct DirTree {
     root: PathBuf,
     durability: Durability,
     follows_links: bool,
+    /// An entry of the root whose name is no part of a path: the text that stands for it in paths,
+    /// and its name.
+    odd_entry: Option<(String, OsString)>,
 }
 
 impl DirTree {
     /// The tree below `root`, which may be missing yet.
     #[must_use]
     pub fn new(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into(), durability: Durability::default(), follows_links: true }
+        Self {
+            root: root.into(),
+            durability: Durability::default(),
+            follows_links: true,
+            odd_entry: None,
+        }
     }
 
     /// Sets the failures that synced changes survive. Without [`Durability::PowerLoss`], no call
@@ -44,10 +53,31 @@ impl DirTree {
         Self { follows_links, ..self }
     }
 
+    /// The tree and the path of the entry of the root with this name. Paths are text, so another
+    /// text stands for a name that is not Unicode, also in names that contain it.
+    #[must_use]
+    pub fn with_entry(self, name: &OsStr) -> (Self, String) {
+        let text = name.to_string_lossy().replace('\\', "\u{fffd}");
+        let odd_entry = (*name != *text).then(|| (text.clone(), name.to_owned()));
+        (Self { odd_entry, ..self }, text)
+    }
+
     /// The path in the file system.
     fn resolve(&self, path: &str) -> PathBuf {
-        let names = path.split('/').filter(|name| !name.is_empty());
-        names.fold(self.root.clone(), |resolved, name| resolved.join(name))
+        let names = path.split('/').filter(|name| !name.is_empty()).enumerate();
+        names.fold(self.root.clone(), |resolved, (depth, name)| {
+            resolved.join(self.name_of(name, depth))
+        })
+    }
+
+    /// The name in the file system of a part of a path; parts of depth 0 are in the root.
+    fn name_of(&self, part: &str, depth: usize) -> OsString {
+        let odd = self.odd_entry.as_ref().filter(|_| depth == 0);
+        let odd = odd.and_then(|(text, name)| {
+            let (start, end) = part.split_once(text.as_str())?;
+            Some([OsStr::new(start), name, OsStr::new(end)].into_iter().collect())
+        });
+        odd.unwrap_or_else(|| part.into())
     }
 
     /// The path in the file system and its metadata, if it and all directories before it are below
@@ -56,11 +86,11 @@ impl DirTree {
         let mut resolved = self.root.clone();
         let mut has_links = false;
         let mut last = None;
-        for name in path.split('/').filter(|name| !name.is_empty()) {
+        for (depth, name) in path.split('/').filter(|name| !name.is_empty()).enumerate() {
             if matches!(name, "." | "..") || name.contains(['\\', '\0']) {
                 return Err(io::ErrorKind::InvalidInput.into());
             }
-            resolved.push(name);
+            resolved.push(self.name_of(name, depth));
             let metadata = fs::symlink_metadata(&resolved)?;
             has_links |= metadata.is_symlink();
             last = Some(metadata);
@@ -100,13 +130,23 @@ impl Tree for DirTree {
     }
 
     fn list(&self, path: &str) -> io::Result<Vec<Entry>> {
+        let odd = self.odd_entry.as_ref().filter(|_| path.split('/').all(str::is_empty));
         let entry = |entry: io::Result<fs::DirEntry>| {
             let entry = entry?;
-            // Containers write only Unicode names.
-            let name = entry.file_name().to_string_lossy().into_owned();
-            Ok(Entry { name, is_dir: entry.file_type()?.is_dir() })
+            let found = entry.file_name();
+            let name = match odd {
+                Some((text, odd)) if found == *odd => text.clone(),
+                // Containers write only Unicode names.
+                _ => found.to_string_lossy().into_owned(),
+            };
+            // The text of an odd entry means that entry, and no other that reads the same.
+            if odd.is_some_and(|(text, odd)| name == *text && found != *odd) {
+                return Ok(None);
+            }
+            Ok(Some(Entry { name, is_dir: entry.file_type()?.is_dir() }))
         };
-        fs::read_dir(self.resolve_checked(path)?.0)?.map(entry).collect()
+        let entries = fs::read_dir(self.resolve_checked(path)?.0)?;
+        entries.filter_map(|found| entry(found).transpose()).collect()
     }
 
     fn write(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
@@ -224,6 +264,38 @@ mod tests {
         assert!(strict.open("inner/file").is_ok());
         let opened = strict.open("alias/file").err().unwrap();
         assert_eq!(opened.kind(), io::ErrorKind::InvalidInput);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn an_entry_whose_name_is_no_text_is_reached_by_a_text() {
+        use std::os::unix::ffi::OsStrExt as _;
+        let dir = tempfile::tempdir().unwrap();
+        for raw in [&b"\xfe.b2d"[..], b"a\\b", b"\xc3\xa4", b"plain"] {
+            let name = OsStr::from_bytes(raw);
+            let (tree, path) = DirTree::new(dir.path()).with_entry(name);
+            tree.create_dir(&path).unwrap();
+            tree.write(&format!("{path}/x"), b"1").unwrap();
+            assert_eq!(fs::read(dir.path().join(name).join("x")).unwrap(), b"1");
+            assert_eq!(tree.len_of(&format!("{path}/x")).unwrap(), 1);
+            let is_it = |entry: &Entry| entry.name == path && entry.is_dir;
+            assert_eq!(tree.list("").unwrap().iter().filter(|entry| is_it(entry)).count(), 1);
+            // Temporary names contain the name itself, so that a sweep finds them.
+            let temporary = temporary_path(&path);
+            tree.create_new(&temporary, b"").unwrap();
+            let is_named = |bytes: &[u8]| bytes.windows(raw.len()).any(|part| part == raw);
+            let mut names = fs::read_dir(dir.path()).unwrap().map(|it| it.unwrap().file_name());
+            assert!(names.any(|found| found != *name && is_named(found.as_bytes())));
+            tree.remove(&temporary).unwrap();
+            tree.rename(&path, "moved").unwrap();
+            tree.remove("moved").unwrap();
+            assert!(!tree.list("").unwrap().iter().any(is_it));
+        }
+        // Two names that read the same are two entries.
+        fs::write(dir.path().join(OsStr::from_bytes(b"\xff")), b"").unwrap();
+        let (tree, path) = DirTree::new(dir.path()).with_entry(OsStr::from_bytes(b"\xfe"));
+        assert_eq!(tree.list("").unwrap(), []);
+        assert_eq!(tree.open(&path).err().unwrap().kind(), io::ErrorKind::NotFound);
     }
 
     #[cfg(unix)]

@@ -346,8 +346,8 @@ pub enum Param {
         /// The kind of that key.
         what: &'static str,
     },
-    /// Two paths that some file systems treat as one.
-    #[error("{path:?} and {other:?} are one file on some systems")]
+    /// Two paths that this file system treats as one.
+    #[error("{path:?} and {other:?} are one file on this system")]
     SamePath {
         /// The first path.
         path: String,

@@ -217,10 +217,6 @@ fn keys_that_lead_elsewhere_or_are_not_canonical_are_refused() {
         assert_eq!(fault, expected, "{key}");
     }
     assert_eq!(writer.keys().len(), 0);
-    writer.insert_cframe("/Ab", frame(b"x")).unwrap();
-    writer.insert_cframe("/aB", frame(b"x")).unwrap();
-    let error = writer.commit().unwrap_err();
-    assert!(matches!(error, Error::Param(Param::SamePath { .. })), "{error}");
     // The file of one key is not the directory of another one.
     let mut writer = StoreWriter::create(dir.path().join("x.b2d")).unwrap();
     writer.insert_cframe("/a", frame(b"x")).unwrap();
@@ -228,6 +224,70 @@ fn keys_that_lead_elsewhere_or_are_not_canonical_are_refused() {
     let error = writer.commit().unwrap_err();
     assert!(matches!(error, Error::Param(Param::SamePath { .. })), "{error}");
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+}
+
+/// A tree whose names are the same in capitals and in small letters.
+#[derive(Debug)]
+struct Folding(MemTree);
+
+impl Tree for Folding {
+    fn open(&self, path: &str) -> std::io::Result<Box<dyn blosc_io::ReadAt>> {
+        self.0.open(&path.to_lowercase())
+    }
+
+    fn list(&self, path: &str) -> std::io::Result<Vec<blosc_io::tree::Entry>> {
+        self.0.list(&path.to_lowercase())
+    }
+
+    fn create_new(&self, path: &str, bytes: &[u8]) -> std::io::Result<()> {
+        self.0.create_new(&path.to_lowercase(), bytes)
+    }
+
+    fn create_dir(&self, path: &str) -> std::io::Result<()> {
+        self.0.create_dir(&path.to_lowercase())
+    }
+
+    fn remove(&self, path: &str) -> std::io::Result<()> {
+        self.0.remove(&path.to_lowercase())
+    }
+
+    fn rename(&self, from: &str, to: &str) -> std::io::Result<()> {
+        self.0.rename(&from.to_lowercase(), &to.to_lowercase())
+    }
+}
+
+#[test]
+fn keys_that_differ_in_case_are_files_where_the_system_tells_them_apart() {
+    let options = WriteOptions::default();
+    for (one, other) in [("/Ab", "/aB"), ("/Group/x", "/group/x"), ("/Group/x", "/group/y")] {
+        for is_folding in [false, true] {
+            let mem = MemTree::new();
+            let tree: Arc<dyn Tree> =
+                if is_folding { Arc::new(Folding(mem)) } else { Arc::new(mem) };
+            let mut writer = StoreWriter::create_in(Arc::clone(&tree), "x.b2d", &options).unwrap();
+            writer.insert_cframe(one, frame(b"1")).unwrap();
+            // The second key comes to a new store, and to one that exists.
+            if !is_folding {
+                writer.commit().unwrap();
+                writer = StoreWriter::open_in(Arc::clone(&tree), "x.b2d", &options).unwrap();
+            }
+            writer.insert_cframe(other, frame(b"2")).unwrap();
+            match writer.commit() {
+                Ok(store) => {
+                    assert!(!is_folding, "{one}");
+                    assert_eq!(
+                        (bytes_of(&store, one), bytes_of(&store, other)),
+                        (vec![b'1'], vec![b'2'])
+                    );
+                }
+                Err(error) => {
+                    assert!(is_folding, "{one}: {error}");
+                    assert!(matches!(error, Error::Param(Param::SamePath { .. })), "{error}");
+                    assert_eq!(tree.list("").unwrap(), [], "{one}");
+                }
+            }
+        }
+    }
 }
 
 /// Case 39.

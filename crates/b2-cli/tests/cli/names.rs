@@ -278,3 +278,98 @@ fn names_that_are_no_text_stay_usable() {
     assert!(run.stderr.contains(r"`b2 rescue $'na\xffme.b2frame' -o NEW`"), "{}", run.stderr);
     assert!(run.stderr.contains(r"b2: na\xffme.b2frame: cut off"), "{}", run.stderr);
 }
+
+/// Keys that differ only in case are two files of a directory, where the system tells them apart.
+#[test]
+fn keys_that_differ_in_case_are_unpacked_and_changed() {
+    let dir = arrays(&["m.npy", "n.npy"]);
+    if dir.path("M.NPY").exists() {
+        return;
+    }
+    for key in ["/m", "/M", "/g/x", "/G/y"] {
+        let input = if key == "/M" { "n.npy" } else { "m.npy" };
+        dir.b2(&format!("convert -q {input} s.b2z::{key}")).ok();
+    }
+    dir.b2("unpack -o s.b2d s.b2z").ok();
+    // The columns of a table are files, too.
+    dir.write("t.csv", "m,M\n1,2\n");
+    for table in ["t.b2d", "t.bcolz"] {
+        dir.b2(&format!("convert -q t.csv {table}")).ok();
+        dir.b2(&format!("table add {table} n:i4=3 N:i4=4")).ok();
+        assert_eq!(dir.b2(&format!("show --csv {table}")).ok().text(), "m,M,n,N\n1,2,3,4\n");
+    }
+    dir.b2("convert -q s.b2z c.b2d").ok();
+    for line in [
+        "append -q s.b2d::/m n.npy",
+        "recompress -q -C lz4 s.b2d",
+        "meta set s.b2d::/M unit=K",
+        "convert -q m.npy s.b2d::/N",
+        "convert -q m.npy s.b2d::/n",
+        "repack s.b2d",
+        "verify s.b2d",
+        "verify c.b2d",
+        "pack s.b2d -o back.b2z",
+    ] {
+        dir.b2(line).ok();
+    }
+    for store in ["s.b2d", "back.b2z"] {
+        let items = |key: &str| dir.b2(&format!("cat -f {store}::{key}")).ok().stdout;
+        assert_eq!((items("/m").len(), items("/M"), items("/G/y").len()), (20, vec![2; 10], 10));
+    }
+}
+
+/// A store may have a name that is no text, or one with a backslash.
+#[cfg(unix)]
+#[test]
+fn stores_are_written_under_any_name() {
+    use std::{ffi::OsStr, os::unix::ffi::OsStrExt as _};
+    let dir = arrays(&["a.npy"]);
+    dir.write("t.csv", "a,b\n1,2\n");
+    for start in [&b"\xfe"[..], b"x\\y", b"\xc3\xa4\xff"] {
+        let is_kept = std::fs::write(dir.path(OsStr::from_bytes(start)), b"").is_ok();
+        if !is_kept {
+            return;
+        }
+        // `{}` stands for the start of the name.
+        let run = |line: &str| {
+            let mut command = dir.command("");
+            for word in line.split(' ') {
+                let parts: Vec<&[u8]> = word.split("{}").map(str::as_bytes).collect();
+                command.arg(OsStr::from_bytes(&parts.join(start)));
+            }
+            Run::of(command.output().unwrap())
+        };
+        for line in [
+            "convert a.npy {}.b2z",
+            "convert a.npy {}.b2d",
+            "convert t.csv t{}.b2z",
+            "convert t.csv t{}.b2d",
+            "convert a.npy {}.b2z::/k",
+            "convert a.npy new{}.b2d::/k",
+            "append {}.b2z::/k a.npy",
+            "append t{}.b2z t.csv",
+            "append t{}.b2d t.csv",
+            "table set t{}.b2z a=7",
+            "table set t{}.b2d a=7",
+            "table compact t{}.b2d",
+            "meta set {}.b2z::/k unit=K",
+            "recompress -C lz4 {}.b2z",
+            "repack t{}.b2z",
+            "unpack t{}.b2z -o u{}.b2d",
+            "pack u{}.b2d",
+            "rescue t{}.b2z -o r{}.b2z",
+            "verify {}.b2z {}.b2d t{}.b2z t{}.b2d u{}.b2z r{}.b2z new{}.b2d",
+        ] {
+            run(line).ok();
+        }
+        assert_eq!(run("cat -f {}.b2z::/k").ok().stdout, [1; 20]);
+        for table in ["t{}.b2z", "t{}.b2d"] {
+            assert_eq!(run(&format!("show --csv {table}")).ok().text(), "a,b\n7,2\n7,2\n");
+        }
+        let names = std::fs::read_dir(dir.path("")).unwrap().map(|it| it.unwrap().file_name());
+        for name in names.map(|name| name.as_bytes().to_vec()) {
+            assert!(!name.windows(5).any(|part| part == b"b2tmp"), "{}", name.escape_ascii());
+            assert!(!name.windows(3).any(|part| part == "\u{fffd}".as_bytes()));
+        }
+    }
+}

@@ -8,7 +8,7 @@
 //! | directory | changed files | the steps of `steps.rs` |
 
 use core::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use b2frame::{FrameParams, SChunk, SChunkWriter};
@@ -63,7 +63,7 @@ impl StoreWriter {
                 self.place.write_file(&archive).map_err(written)
             }
             StoreForm::Dir if self.is_new => {
-                check_paths(self.files.keys())?;
+                self.check_paths()?;
                 let mut files = Vec::new();
                 for (path, file) in &self.files {
                     files.push((path.clone(), self.file(path, file.as_ref())?));
@@ -240,12 +240,23 @@ impl StoreWriter {
         metadata.encode_as(name)
     }
 
-    /// Refuses new paths that some file systems would treat as one.
+    /// Refuses new paths that this file system would treat as one.
     fn check_new_paths(&self) -> Result<()> {
         if self.files.values().all(Option::is_none) {
             return Ok(());
         }
-        check_paths(self.files.keys())
+        self.check_paths()
+    }
+
+    /// Refuses paths that are invalid here, and paths that are one file here.
+    fn check_paths(&self) -> Result<()> {
+        let alike = alike_names(self.files.keys())?;
+        let Some((path, other)) = alike.first().cloned() else { return Ok(()) };
+        let is_apart = self.place.tells_apart(&alike);
+        match is_apart.map_err(|source| Error::Write { name: self.place.name.clone(), source })? {
+            true => Ok(()),
+            false => Err(Param::SamePath { path, other }.into()),
+        }
     }
 }
 
@@ -277,8 +288,10 @@ fn copy_into(writer: &mut SChunkWriter, name: &str, source: &dyn ReadAt, key: &s
     Ok(len)
 }
 
-/// Refuses paths that are invalid on some system, and paths that are one file on some.
-fn check_paths<'a>(paths: impl Iterator<Item = &'a String>) -> Result<()> {
+/// Refuses paths that are invalid, or of which one is a directory of another. Returns pairs of names
+/// in one directory that differ only in case.
+fn alike_names<'a>(paths: impl Iterator<Item = &'a String>) -> Result<BTreeSet<(String, String)>> {
+    let mut alike = BTreeSet::new();
     let mut folded: BTreeMap<String, (&str, bool)> = BTreeMap::new();
     for path in paths {
         if path.contains('\\') || (cfg!(windows) && path.contains(':')) {
@@ -288,15 +301,24 @@ fn check_paths<'a>(paths: impl Iterator<Item = &'a String>) -> Result<()> {
         for part in ends.filter_map(|end| path.get(..end)) {
             let is_file = part.len() == path.len();
             match folded.insert(part.to_lowercase(), (part, is_file)) {
-                Some((other, other_is_file)) if other != part || is_file || other_is_file => {
+                Some((other, other_is_file)) if other == part && (is_file || other_is_file) => {
                     let (path, other) = (part.to_owned(), other.to_owned());
                     return Err(Param::SamePath { path, other }.into());
                 }
-                _ => {}
+                // Names above these were compared before.
+                Some((other, _)) => alike.extend(differing_names(part, other)),
+                None => {}
             }
         }
     }
-    Ok(())
+    Ok(alike)
+}
+
+/// The first names by which two paths differ.
+fn differing_names(path: &str, other: &str) -> Option<(String, String)> {
+    let mut names = path.split('/').zip(other.split('/'));
+    let (name, other) = names.find(|(name, other)| name != other)?;
+    Some((name.to_owned(), other.to_owned()))
 }
 
 fn text(text: &str) -> Value {

@@ -82,6 +82,22 @@ impl Place {
         Arc::new(Below { tree: Arc::clone(&self.tree), root: self.name.clone() })
     }
 
+    /// Whether the file system has a file for each name of these pairs: some take names that differ
+    /// in case for one.
+    pub(crate) fn tells_apart(&self, pairs: &BTreeSet<(String, String)>) -> io::Result<bool> {
+        let stage = TreeStage::beside(&*self.tree, &self.name)?;
+        for (number, (one, other)) in pairs.iter().enumerate() {
+            let dir = stage.part(number);
+            self.tree.create_dir(&dir)?;
+            self.tree.create_new(&join(&dir, one), &[])?;
+            match self.tree.create_new(&join(&dir, other), &[]) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
+                made => made?,
+            }
+        }
+        Ok(true)
+    }
+
     /// Writes a file to the place, or replaces the one there.
     pub(crate) fn write_file(&self, source: &dyn ReadAt) -> io::Result<()> {
         let stage = TreeStage::beside(&*self.tree, &self.name)?;

@@ -125,3 +125,40 @@ fn columns_of_python_objects_are_copied_as_they_are() {
         dir.b2(&format!("verify {table}")).ok();
     }
 }
+
+/// The checksums of a store that is written anew are those that were requested.
+#[test]
+fn a_new_store_has_the_checksums_that_were_requested() {
+    let dir = Dir::new();
+    dir.write("w", walk(3_000)).write("none", "");
+    dir.b2("c -q --dtype <i4 w -o w.b2nd").ok();
+    for (input, key) in [("w.b2nd", "a"), ("w.b2nd", "g/b"), ("none.b2nd", "none")] {
+        if input == "none.b2nd" {
+            dir.b2("convert -q --slice 0:0 w.b2nd none.b2nd").ok();
+        }
+        dir.b2(&format!("convert -q {input} s.b2z::/{key}")).ok();
+    }
+    let kinds = |store: &str| {
+        ["a", "g/b", "none"].map(|key| {
+            let info = dir.b2(&format!("info {store}::/{key}")).ok().text().to_owned();
+            let line = info.lines().find_map(|line| line.trim().strip_prefix("checksums"));
+            line.unwrap_or_default().trim().to_owned()
+        })
+    };
+    assert_eq!(kinds("s.b2z"), ["xxh3"; 3]);
+    for (line, output) in [
+        ("convert --checksum none s.b2z c.b2z", "c.b2z"),
+        ("convert --checksum none s.b2z c.b2d", "c.b2d"),
+        ("recompress --checksum none s.b2z -o r.b2z", "r.b2z"),
+    ] {
+        let run = dir.b2(line).ok();
+        assert_eq!(kinds(output), ["none"; 3], "{line}");
+        assert!(!run.stderr.contains("0 B"), "{line}: {}", run.stderr);
+        assert_eq!(dir.b2(&format!("diff s.b2z {output}")).code, Some(0), "{line}");
+    }
+    let run = dir.b2("recompress --json --checksum none s.b2z -o j.b2z").ok();
+    let done: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
+    for key in ["nbytes", "file_bytes", "output_bytes"] {
+        assert!(done[key].as_u64().unwrap() >= 6_000, "{key}: {done}");
+    }
+}

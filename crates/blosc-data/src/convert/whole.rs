@@ -44,7 +44,9 @@ pub fn copy_store(
     let options = WriteOptions::default().form(settings.format.store_form());
     let mut writer = StoreWriter::copy(from, to, &options)?;
     let compression = &settings.compression;
-    let done = match compression.is_wanted() || compression.target.is_some() {
+    let is_anew =
+        compression.is_wanted() || compression.target.is_some() || settings.checksums.is_some();
+    let done = match is_anew {
         true => recompress_store(&mut writer, None, settings, verify, progress)?,
         false => Recompressed::default(),
     };
@@ -88,7 +90,9 @@ pub fn recompress_store(
             stored => stored?,
         };
         let schunk = Arc::new(writer.frame(&key)?);
-        if schunk.nchunks() == 0 {
+        // Only the seal of a frame without chunks can change, and attributes have none.
+        let has_seal = settings.checksums.is_some() && !key.ends_with("/__vlmeta__");
+        if schunk.nchunks() == 0 && !has_seal {
             continue;
         }
         let content = Content::Object(Object::Frame(Arc::clone(&schunk)));

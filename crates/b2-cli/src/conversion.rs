@@ -172,6 +172,9 @@ impl<'a> Convert<'a> {
         if self.output.rm {
             return Err(message::FOLDER_IS_KEPT.error());
         }
+        if origin.is_group() {
+            refuse_input_options(self.args)?;
+        }
         let Target::File(to) = targets.next(origin, Naming::Replace(self.format.suffix()))? else {
             return Err(message::DIRECTORY_TO_STDOUT.error());
         };
@@ -270,6 +273,13 @@ impl<'a> Convert<'a> {
                 return Err(Error::ArrayLen { expected, found: expected.saturating_add(more) });
             }
         }
+        if args.from.is_some() && source.name() != "csv" {
+            return Err(message::INPUT_IS_NO_TEXT.error());
+        }
+        let tells_items = args.dtype.is_some() || args.shape.is_some();
+        if tells_items && source.rows().is_some_and(|rows| !rows.is_column()) {
+            return Err(message::HAS_A_TYPE.about("the types of its columns"));
+        }
         if args.shape.is_some() && args.dtype.is_none() && source.layout()?.is_none() {
             return Err(message::SHAPE_OF_WHAT.error());
         }
@@ -361,6 +371,16 @@ impl<'a> Convert<'a> {
     }
 }
 
+/// Refuses options that tell what an input is, for one of several values, each of which tells it.
+fn refuse_input_options(args: &ConvertArgs) -> Result<()> {
+    match args {
+        _ if args.from.is_some() => Err(message::INPUT_IS_NO_TEXT.error()),
+        _ if args.delimiter != csv_table::COMMA => Err(message::DELIMITER_IS_FOR_TEXT.error()),
+        _ if args.tells_input() => Err(message::HAS_A_TYPE.about("the types of its values")),
+        _ => Ok(()),
+    }
+}
+
 /// The items of an uncompressed file: `.npy`, or one of unknown format if its type is given.
 fn uncompressed_items(
     args: &ConvertArgs,
@@ -374,6 +394,9 @@ fn uncompressed_items(
     }
     let is_csv = csv_table::is_csv(path) && args.format != Some(ConvertedFormat::Csv);
     if is_csv || args.from == Some(TextFormat::Csv) {
+        if args.from.is_some() && origin::is_npy(origin) {
+            return Err(message::INPUT_IS_NO_TEXT.error());
+        }
         if args.shape.is_some() {
             return Err(message::TEXT_HAS_ROWS.error());
         }
@@ -420,6 +443,8 @@ fn sliced(
     }
     let nullable = source.nullable().to_vec();
     let is_told = source.layout()?.is_none();
+    // Options about text hold for a part of text, too.
+    let format = if source.name() == "csv" { "csv" } else { "npy" };
     let mut grid = Grid::new(cx, origin, args.dtype.as_ref(), vec![source])?;
     if let Some(shape) = &args.shape
         && shape.of_items(memory::nbytes(1, grid.shape())) != grid.shape()
@@ -438,7 +463,7 @@ fn sliced(
     let (dtype, itemsize) = (grid.dtype().clone(), grid.dtype().itemsize() as u64);
     let file_len = memory::nbytes(itemsize, &shape);
     let stored = Stored { store: out.finish()?, start: 0, fortran_order: false, shape, itemsize };
-    Ok(Source::Items(Items { stored, dtype, file_len, format: "npy", nullable, is_marked: false }))
+    Ok(Source::Items(Items { stored, dtype, file_len, format, nullable, is_marked: false }))
 }
 
 /// One input on its way.

@@ -79,7 +79,13 @@ impl ConvertArgs {
     /// Whether an option applies to one array or table only.
     pub(crate) fn is_of_one(&self) -> bool {
         let chooses = self.slice.is_some() || self.rows.condition.is_some();
-        chooses || !self.columns.is_empty() || self.dtype.is_some() || self.delimiter != COMMA
+        chooses || !self.columns.is_empty() || self.tells_input()
+    }
+
+    /// Whether an option tells what an input does not tell itself.
+    pub(crate) fn tells_input(&self) -> bool {
+        let tells_items = self.dtype.is_some() || self.shape.is_some();
+        tells_items || self.from.is_some() || self.delimiter != COMMA
     }
 }
 

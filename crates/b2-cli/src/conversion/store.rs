@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use super::{
     Convert,
     left_out::tell_loss,
+    refuse_input_options,
     source::{Items, Source},
 };
 use blosc_data::{
@@ -69,7 +70,12 @@ impl Convert<'_> {
         to: &Path,
     ) -> Result<Option<(StoreReport, Recompressed)>> {
         let from: Store = store::open(from, self.cx.read_params())?;
-        if from.tables().any(|key| key == "/") || self.args.is_of_one() {
+        let is_table = from.tables().any(|key| key == "/");
+        // The only value of a store is checked once it is open.
+        if !is_table && store::only_value(&from).is_none() {
+            refuse_input_options(self.args)?;
+        }
+        if is_table || self.args.is_of_one() {
             return Ok(None);
         }
         let staged = Staged::in_folder(to, self.output.into(), &self.cx.unfinished)?;

@@ -268,6 +268,9 @@ messages! {
     CHANGED_WHILE_READ: Data,
         "another program changed data that were written already",
         "read it again";
+    INPUT_IS_NO_TEXT: Usage,
+        "--from csv is for text, and the content of this input is none",
+        "leave it out";
     DELIMITER_IS_FOR_TEXT: Usage,
         "--delimiter is for text input: neither the name nor --from says that this is text",
         "use --from csv, or leave it out: text output has commas";

@@ -42,6 +42,7 @@ mod plot;
 mod read;
 mod recompress;
 mod recursive;
+mod refusals;
 mod removal;
 mod repack;
 mod rescue;

@@ -1,0 +1,62 @@
+//! Refusals: the exit code says who has to act, and the hint works as it stands.
+
+use crate::session::Dir;
+
+/// The start of a `.npy` file.
+fn header(dtype: &str, shape: &str) -> Vec<u8> {
+    let text = format!("{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}");
+    [b"\x93NUMPY\x01\0\x76\0", format!("{text:<117}\n").as_bytes()].concat()
+}
+
+/// An array, a single item, objects, and a table in all formats.
+fn inputs() -> Dir {
+    let dir = Dir::new();
+    dir.write("a.npy", [header("<i4", "(3,)"), vec![1; 12]].concat());
+    dir.write("one.npy", [header("<i4", "()"), vec![1; 4]].concat());
+    dir.write("ob.npy", [header("|O", "(3,)"), b"a pickle".to_vec()].concat());
+    dir.write("t.csv", "a,f,s\n1,2.5,x\n2,3.5,yy\n");
+    for output in ["t.b2z", "t.bcolz", "t.npy"] {
+        dir.b2(&format!("convert -q t.csv {output}")).ok();
+    }
+    for output in ["a.b2nd", "a.blp", "a.bcolz", "two.b2z::/a", "two.b2z::/b"] {
+        dir.b2(&format!("convert -q a.npy {output}")).ok();
+    }
+    let npz = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/called/two-arrays.npz");
+    std::fs::copy(npz, dir.path("x.npz")).unwrap();
+    dir
+}
+
+/// Runs a line, and checks exit code and message.
+#[track_caller]
+fn refused(dir: &Dir, line: &str, code: i32, said: &str) {
+    let run = dir.b2(line);
+    assert_eq!(run.code, Some(code), "{line}: {}", run.all());
+    assert!(run.stderr.contains(said), "{line}: {}", run.stderr);
+}
+
+#[test]
+fn options_that_tell_what_an_input_is_are_for_inputs_that_do_not() {
+    let dir = inputs();
+    let typed = "--dtype and --shape are for inputs that do not";
+    for (option, said) in [
+        ("--dtype f4", typed),
+        ("--shape 2,6", typed),
+        ("--delimiter ;", "--delimiter is for text input"),
+        ("--from csv", "--from csv is for text"),
+    ] {
+        for input in ["x.npz", "two.b2z", "t.b2z", "t.bcolz", "a.npy", "a.b2nd", "a.blp", "a.bcolz"]
+        {
+            refused(&dir, &format!("convert {option} {input} -o out.b2z"), 2, said);
+            assert!(!dir.path("out.b2z").exists(), "{option} {input}");
+        }
+    }
+    // What an input says itself may be said again.
+    dir.b2("convert --dtype i4 --shape 3 a.npy -o out.b2z").ok();
+    // A part of text is text.
+    dir.write("semi.txt", "a;f\n1;2.5\n2;3.5\n");
+    for part in ["--slice 1", "--where f>3", "--columns a,f --slice 1:"] {
+        let line = format!("convert -f --from csv --delimiter ; {part} semi.txt -o part.csv");
+        dir.b2(&line).ok();
+        assert!(dir.b2("show --csv part.csv").ok().text().ends_with("2,3.5\n"), "{part}");
+    }
+}

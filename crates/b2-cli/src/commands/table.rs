@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::{
     args::table::TableArgs,
     context::Context,
-    error::{Result, message},
+    error::{Doing, Error, Result, message},
     exit::Code,
     formats::store,
     inputs::{Origin, Part},
@@ -35,6 +35,10 @@ pub(crate) fn run(args: &TableArgs, cx: &Context) -> Code {
 
 fn apply(changes: &[Change], args: &TableArgs, cx: &Context, origin: &Origin) -> Result<()> {
     let Some(place) = origin.place() else { return Err(message::PIPE_IS_NOT_CHANGED.error()) };
+    // A missing file has no format, and so would be "not a table".
+    if !place.is_elsewhere() {
+        place.metadata().map_err(Error::io(Doing::Open))?;
+    }
     if place.is_store() && store::table(origin, cx.read_params())?.is_none() {
         return Err(message::NOT_A_TABLE.error());
     }

@@ -60,3 +60,24 @@ fn options_that_tell_what_an_input_is_are_for_inputs_that_do_not() {
         assert!(dir.b2("show --csv part.csv").ok().text().ends_with("2,3.5\n"), "{part}");
     }
 }
+
+#[test]
+fn a_missing_table_is_no_such_file() {
+    let dir = inputs();
+    for target in ["nope", "nope.b2z", "nope.b2z::/t", "nope.bcolz"] {
+        for line in [
+            "set {} a=1",
+            "set --json {} a=1",
+            "add {} b:i4=1",
+            "rename {} a=b",
+            "drop {} a",
+            "fill {} a=1",
+            "delete {} --where a==1",
+            "compact {}",
+        ] {
+            let line = format!("table {}", line.replace("{}", target));
+            refused(&dir, &line, 3, "no such file");
+        }
+    }
+    refused(&dir, "table set a.npy a=1", 2, "not a table");
+}

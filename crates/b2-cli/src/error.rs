@@ -356,6 +356,8 @@ impl Error {
             Self::Io { .. } | Self::Exists { .. } | Self::NoFolder { .. } => Code::System,
             Self::Opener(source) if source.kind() == io::ErrorKind::Unsupported => Code::Foreign,
             Self::Npy(NpyError::Objects) => Code::Foreign,
+            // The value is typed on the command line.
+            Self::Csv(CsvError::Cell { .. }) => Code::Usage,
             // A codec or filter refuses impossible options only when it gets the first chunk.
             Self::Frame(error @ b2frame::Error::Compress { .. })
                 if error.blame() == Blame::Data =>

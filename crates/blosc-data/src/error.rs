@@ -353,6 +353,8 @@ impl Error {
             Self::Member { source, .. } => source.blame(),
             Self::Opener(source) if source.kind() == io::ErrorKind::Unsupported => Blame::NotOurs,
             Self::Npy(NpyError::Objects) => Blame::NotOurs,
+            // Not from a file: a caller gave this value.
+            Self::Csv(CsvError::Cell { .. }) => Blame::Usage,
             Self::Opener(_)
             | Self::Npy(_)
             | Self::Csv(_)

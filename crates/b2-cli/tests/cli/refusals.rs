@@ -81,3 +81,25 @@ fn a_missing_table_is_no_such_file() {
     }
     refused(&dir, "table set a.npy a=1", 2, "not a table");
 }
+
+#[test]
+fn a_value_on_the_command_line_that_does_not_fit_is_wrong_use() {
+    let dir = inputs();
+    for table in ["t.b2z", "t.bcolz"] {
+        for (action, value, said) in [
+            ("set", "a=abc", "is no integer"),
+            ("set", "a=99999999999999999999", "is no integer"),
+            ("set", "f=x", "is no number"),
+            ("set", "s=abcdefgh", "is no text"),
+            ("add", "u:U3=abcd", "is no text of at most 3"),
+            ("add", "i:i1=300", "is no integer from -128"),
+            ("add", "d:M8[D]=foo", "is no day"),
+        ] {
+            refused(&dir, &format!("table {action} {table} {value}"), 2, said);
+        }
+    }
+    refused(&dir, "table fill t.b2z a=abc", 2, "is no integer");
+    // The same value in a file is the fault of the data.
+    dir.write("bad.csv", "a,f,s\nabc,1,x\n");
+    refused(&dir, "append t.b2z bad.csv", 1, "is no integer");
+}

@@ -482,7 +482,7 @@ fn a_value_that_does_not_fit_is_told_in_plain_words() {
             ("id=1.5", "column \"id\": \"1.5\" is no integer"),
         ] {
             let run = dir.b2(&format!("table set {table} {cell}"));
-            assert_eq!(run.code, Some(1), "{table} {cell}: {}", run.stderr);
+            assert_eq!(run.code, Some(2), "{table} {cell}: {}", run.stderr);
             assert!(run.stderr.contains(said), "{table} {cell}: {}", run.stderr);
             assert!(!run.stderr.contains("line"), "{table} {cell}: {}", run.stderr);
         }

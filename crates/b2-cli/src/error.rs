@@ -446,7 +446,7 @@ impl Error {
             Self::Damaged(error) if matches!(**error, Self::PerhapsChunk { .. }) => {
                 "`b2 rescue FILE -o NEW` saves what can be read"
             }
-            Self::Npy(_) => "use --format b2frame to compress the bytes as they are",
+            Self::Npy(_) => "`b2 compress --format b2frame FILE` keeps the bytes as they are",
             Self::Exists { .. } => "use -f to overwrite, or -o to choose another name",
             Self::NotRegular { kind: FileKind::Directory, .. } => "use -r to walk directories",
             Self::NotRegular { .. } => "use -f if this is meant",

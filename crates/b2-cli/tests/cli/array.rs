@@ -134,7 +134,7 @@ fn input_without_array_stays_bytes_or_is_refused() {
     --- stdout
     --- stderr
     b2: objects.npy: the items of the .npy file are Python objects
-    hint: use --format b2frame to compress the bytes as they are
+    hint: `b2 compress --format b2frame objects.npy` keeps the bytes as they are
     ");
     snapshot!(dir.b2("c --format b2nd cut.npy"), @r"
     exit 1

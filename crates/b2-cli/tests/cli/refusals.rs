@@ -103,3 +103,19 @@ fn a_value_on_the_command_line_that_does_not_fit_is_wrong_use() {
     dir.write("bad.csv", "a,f,s\nabc,1,x\n");
     refused(&dir, "append t.b2z bad.csv", 1, "is no integer");
 }
+
+#[test]
+fn the_hint_about_an_unreadable_array_of_numpy_works() {
+    let dir = inputs();
+    dir.write("cut.npy", &header("<i4", "(3,)")[..60]);
+    for (input, code) in [("ob.npy", 4), ("cut.npy", 1)] {
+        let hint = format!("compress --format b2frame {input}");
+        for line in
+            ["convert {} x.b2nd", "convert --format b2frame {}", "compress --format b2nd {}"]
+        {
+            refused(&dir, &line.replace("{}", input), code, &format!("hint: `b2 {hint}` keeps"));
+        }
+        assert_eq!(dir.b2(&hint).code, Some(0), "{hint}");
+        assert!(dir.b2(&format!("cat -f {input}.b2frame")).ok().stdout == dir.read(input));
+    }
+}

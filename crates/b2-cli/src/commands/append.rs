@@ -334,6 +334,9 @@ impl Work<'_> {
 
 /// The dimension that a number means; -1 is the last one.
 fn axis_of(axis: i64, ndim: usize) -> Result<usize> {
+    if ndim == 0 {
+        return Err(message::NO_DIMENSION_GROWS.error());
+    }
     let signed = i64::try_from(ndim).unwrap_or(i64::MAX);
     let from_front = if axis < 0 { axis.saturating_add(signed) } else { axis };
     let found = usize::try_from(from_front).ok().filter(|found| *found < ndim);

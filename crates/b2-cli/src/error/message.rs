@@ -522,8 +522,11 @@ messages! {
         "items in Fortran order cannot come through a pipe",
         "name the file";
     CANNOT_GROW_AT_END: Usage,
-        "an array in Fortran order, or of no dimension, does not grow at its end",
+        "an array in Fortran order does not grow at its end",
         "use `b2 convert` to make a .b2nd file of it";
+    NO_DIMENSION_GROWS: Usage,
+        "a single item, which has no dimension to grow along",
+        "`b2 cat FILE | b2 convert --dtype TYPE - NEW.npy` makes an array of one dimension";
     SHAPE_IN_METADATA: Usage,
         "an array whose metadata hold the shape, which an append cannot change",
         "use `b2 convert` to make a .b2nd file of it";

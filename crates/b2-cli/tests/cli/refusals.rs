@@ -119,3 +119,20 @@ fn the_hint_about_an_unreadable_array_of_numpy_works() {
         assert!(dir.b2(&format!("cat -f {input}.b2frame")).ok().stdout == dir.read(input));
     }
 }
+
+#[test]
+fn a_single_item_does_not_grow_and_the_hint_makes_an_array_that_does() {
+    let dir = inputs();
+    for target in ["one.npy", "one.b2nd", "one.blp", "one.b2z::/k"] {
+        if target != "one.npy" {
+            dir.b2(&format!("convert -q one.npy {target}")).ok();
+        }
+        let line = format!("append {target} a.npy");
+        refused(&dir, &line, 2, "a single item, which has no dimension to grow along");
+        refused(&dir, &line, 2, &format!("`b2 cat {target} | b2 convert --dtype TYPE - NEW.npy`"));
+        let item = dir.b2(&format!("cat -f {target}")).ok().stdout;
+        dir.b2_with("convert -q -f --dtype i4 - -o new.npy", &item).ok();
+        dir.b2("append -q new.npy a.npy").ok();
+        assert_eq!(dir.read("new.npy").len(), 128 + 16, "{target}");
+    }
+}

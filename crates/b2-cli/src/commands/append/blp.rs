@@ -69,7 +69,10 @@ impl Work<'_> {
 fn check(input: &Input, blp: &Blp, array: Option<&ArrayInfo>) -> Result<()> {
     let Some(info) = array else { return input.check_items(blp.typesize()) };
     let shape = info.shape();
-    if shape.is_empty() || info.order() == Order::F && shape.len() > 1 {
+    if shape.is_empty() {
+        return Err(message::NO_DIMENSION_GROWS.error());
+    }
+    if info.order() == Order::F && shape.len() > 1 {
         return Err(message::CANNOT_GROW_AT_END.error());
     }
     input.check_rows(info.dtype(), shape)

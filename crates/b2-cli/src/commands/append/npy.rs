@@ -76,7 +76,7 @@ fn checked(
 ) -> Result<(Grown, Vec<u8>)> {
     first_axis(args.axis, header.shape.len().max(1))?;
     let Some((first, row)) = header.shape.split_first() else {
-        return Err(message::CANNOT_GROW_AT_END.error());
+        return Err(message::NO_DIMENSION_GROWS.error());
     };
     if header.fortran_order && !row.is_empty() {
         return Err(message::CANNOT_GROW_AT_END.error());

@@ -8,7 +8,7 @@
 mod array;
 mod bcolz;
 mod blp;
-mod npy;
+pub(crate) mod npy;
 mod store;
 
 use std::{

@@ -2,8 +2,8 @@
 //!
 //! A contiguous frame is written again and renamed; of a sparse frame, files that its index does
 //! not name are removed. A crash leaves the old frame or the new one. A sequence of frames becomes
-//! one frame. In a store, values with dead bytes are written again. Bcolz and Bloscpack lose the
-//! rest of interrupted changes.
+//! one frame. In a store, values with dead bytes are written again. Bcolz, Bloscpack and
+//! `.npy` files lose the rest of interrupted changes.
 
 use std::{fs, path::Path};
 
@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use crate::{
     args::RepackArgs,
+    commands::append::npy,
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
@@ -48,6 +49,10 @@ fn repack_input(args: &RepackArgs, cx: &Context, origin: &Origin) -> Result<()> 
         let options = WriteOptions::default().wait(cx.lock_wait(args.lock));
         let done = repack_store(path, key, &options)?;
         return report(cx, origin, done.file_bytes, done.freed);
+    }
+    if let Some(path) = npy::target(origin) {
+        let (file_bytes, freed) = npy::cut_tail(cx, path, args.lock)?;
+        return report(cx, origin, file_bytes, freed);
     }
     let mut objects = ObjectReader::open(origin, cx.read_params())?;
     let object = objects.next()?.ok_or(Error::NotBlosc { start: vec![] })?;

@@ -483,7 +483,7 @@ messages! {
         "reading back gave other data",
         "the input is untouched; this is a defect of the program or of the machine";
     FOLLOWED: Usage,
-        "{}, which an append would cut off",
+        "{}, which would be cut off",
         "`b2 convert` takes the first array out";
     WOULD_LOSE: Data,
         "kept, because {} would be lost",

@@ -144,3 +144,26 @@ fn changes_that_leave_dead_bytes_say_so() {
         );
     }
 }
+
+/// Bytes that an interrupted append left after an array go; a file that follows it stays.
+#[test]
+fn an_array_of_numpy_loses_what_follows_it() {
+    let dir = Dir::new();
+    dir.write("w", walk(100)).b2("convert -q --dtype i4 w a.npy").ok();
+    let whole = dir.read("a.npy");
+    for (tail, code, freed) in [
+        (&b"1234567"[..], 0, Some("7 B freed")),
+        (&b""[..], 0, Some("0 B freed")),
+        (&whole, 2, None),
+    ] {
+        let given = [&whole[..], tail].concat();
+        dir.write("b.npy", &given);
+        let run = dir.b2("repack b.npy");
+        assert_eq!(run.code, Some(code), "{}", run.all());
+        assert!(freed.is_none_or(|freed| run.stderr.contains(freed)), "{}", run.stderr);
+        assert!(dir.read("b.npy") == if code == 0 { whole.clone() } else { given });
+    }
+    dir.write("b.npy", &whole[..200]);
+    assert_eq!(dir.b2("repack b.npy").code, Some(1));
+    assert_eq!(dir.read("b.npy").len(), 200);
+}

@@ -136,3 +136,25 @@ fn a_single_item_does_not_grow_and_the_hint_makes_an_array_that_does() {
         assert_eq!(dir.read("new.npy").len(), 128 + 16, "{target}");
     }
 }
+
+#[test]
+fn names_of_values_that_are_no_columns_are_told_in_conditions() {
+    let dir = inputs();
+    for table in ["t.b2z", "t.bcolz", "t.npy", "t.csv"] {
+        for (value, said) in [
+            ("nan", "expected isnan(a)"),
+            ("NaN", "expected isnan(a)"),
+            ("inf", "expected isinf(a)"),
+            ("NA", "expected `is null` or `is not null`"),
+            ("null", "expected `is null` or `is not null`"),
+        ] {
+            let line = format!("show --where f=={value} {table}");
+            refused(&dir, &line, 2, said);
+            assert!(!dir.b2(&line).stderr.contains("quotation marks"), "{line}");
+        }
+        refused(&dir, &format!("show --where f==abc {table}"), 2, "text stands in quotation marks");
+        for shown in ["isnan(f)", "isinf(f)"] {
+            dir.b2(&format!("show --where {shown} {table}")).ok();
+        }
+    }
+}

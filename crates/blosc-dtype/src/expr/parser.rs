@@ -578,6 +578,9 @@ fn wrong_spelling(rest: &str) -> Option<&'static str> {
         ("like", "contains(a, \"text\"), startswith(a, \"text\") or endswith(a, \"text\")", true),
         ("null", "`is null` or `is not null` behind a column", true),
         ("none", "`is null` or `is not null` behind a column", true),
+        ("na", "`is null` or `is not null` behind a column", true),
+        ("nan", "isnan(a), which is true where a is NaN", true),
+        ("inf", "isinf(a), which is true where a is infinite", true),
     ];
     let known =
         words.iter().find(|(known, _, is_wrong)| *is_wrong && word.eq_ignore_ascii_case(known));

@@ -528,7 +528,20 @@ pub(crate) fn parse(argv: impl IntoIterator<Item = OsString>) -> Result<Cli, cla
     if let Some(text) = no_command(&argv).filter(|_| is_implied) {
         return Err(grammar.error(clap::error::ErrorKind::InvalidSubcommand, text));
     }
-    Cli::from_arg_matches(&grammar.try_get_matches_from(argv)?)
+    let matches = grammar.try_get_matches_from_mut(argv)?;
+    if let Some(name) = named_twice(&matches) {
+        let text = format!("--columns: {name:?} stands twice");
+        return Err(grammar.error(clap::error::ErrorKind::ValueValidation, text));
+    }
+    Cli::from_arg_matches(&matches)
+}
+
+/// A column that the command is to take twice: no table has two columns of one name.
+fn named_twice(matches: &clap::ArgMatches) -> Option<String> {
+    let (_, command) = matches.subcommand()?;
+    let mut known = std::collections::BTreeSet::new();
+    let mut names = command.try_get_many::<String>("columns").ok()??;
+    names.find(|name| !known.insert(name.as_str())).cloned()
 }
 
 /// The command of a line; `info` if the line names none.

@@ -52,7 +52,9 @@ impl WrongUse {
         let is_default = command == Some("info");
         let command = command.map(|name| format!("{name} ")).unwrap_or_default();
         let arg = text(error, ContextKind::InvalidArg).unwrap_or_default();
-        let option = arg.split([' ', '=']).next().unwrap_or_default().trim_matches(['<', '>']);
+        let option = arg.split([' ', '=']).next().unwrap_or_default();
+        // `--option[=<N>]` has a value that may be left out.
+        let option = option.trim_matches(['<', '>', '[']);
         let help = format!("`b2 {command}-h` lists the options");
         match error.kind() {
             ErrorKind::UnknownArgument => {

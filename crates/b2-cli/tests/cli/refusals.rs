@@ -158,3 +158,29 @@ fn names_of_values_that_are_no_columns_are_told_in_conditions() {
         }
     }
 }
+
+#[test]
+fn a_column_stands_once_in_a_selection() {
+    let dir = inputs();
+    for table in ["t.b2z", "t.bcolz", "t.csv", "t.npy"] {
+        for command in ["show", "stats", "plot -o out.png", "convert -o out.csv"] {
+            for columns in ["--columns a,f,a", "--columns a --columns a"] {
+                let line = format!("{command} {columns} {table}");
+                refused(&dir, &line, 2, "b2: --columns: \"a\" stands twice\n");
+            }
+        }
+    }
+    dir.b2("show --columns f,a t.b2z").ok();
+}
+
+#[test]
+fn options_are_named_as_they_are_typed() {
+    let dir = inputs();
+    for (line, said) in [
+        ("stats --histogram=0 a.npy", "b2: --histogram: \"0\" is not in the range 1 to 1000\n"),
+        ("stats --histogram=x a.npy", "b2: --histogram: \"x\" is not a whole number"),
+        ("show --color=x a.npy", "b2: --color: \"x\" is none of"),
+    ] {
+        refused(&dir, line, 2, said);
+    }
+}

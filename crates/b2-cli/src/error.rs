@@ -258,7 +258,15 @@ pub(crate) enum MetadataError {
     Shape,
     #[error("no key {key:?} is known, but metalayers and vlmetalayers")]
     Key { key: String },
+    #[error(transparent)]
+    WideInteger(#[from] WideInteger),
 }
+
+/// An integer that no metadata keep: readers of JSON and of MessagePack have 64 bits for it, and
+/// would round it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0} is an integer of more than 64 bits; in quotation marks it is text")]
+pub(crate) struct WideInteger(pub(crate) String);
 
 /// A byte of two that should be equal; `None` is the end of the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,12 +1,13 @@
 //! All metadata of a file as one JSON document, and the differences between two documents.
 
 use blosc_data::{OpenOptions, Opened};
+use blosc_dtype::json::wide_integer;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::{
     console::Console,
-    error::{Error, MetadataError, Result, message},
+    error::{Error, MetadataError, Result, WideInteger, message},
     formats::{msgpack_json, store},
     inputs::{Object, ObjectReader, OpenedInput, Origin, Part},
     render::{Align, escape::json_safe, harmless, json_text, text_table::pad},
@@ -112,6 +113,29 @@ fn of_group(origin: &Origin, params: OpenOptions) -> Result<Option<Document>> {
     Ok(Some(Document::of_attributes(blosc_data::json::map(&found))))
 }
 
+/// The value of a JSON text that the user has written.
+///
+/// # Errors
+///
+/// A text that is not JSON; an integer that would be rounded.
+pub(crate) fn from_json(text: &[u8]) -> Result<Value, MetadataError> {
+    let value = serde_json::from_slice(text)?;
+    let wide = core::str::from_utf8(text).ok().and_then(wide_integer);
+    wide.map_or(Ok(value), |number| Err(WideInteger(number.to_owned()).into()))
+}
+
+/// The value on a command line: JSON, or else text.
+///
+/// # Errors
+///
+/// An integer that would be rounded.
+pub(crate) fn json_or_text(text: &str) -> Result<Value, WideInteger> {
+    match from_json(text.as_bytes()) {
+        Err(MetadataError::WideInteger(error)) => Err(error),
+        value => Ok(value.unwrap_or_else(|_| text.into())),
+    }
+}
+
 /// Warns of a value that looks like a number JSON does not have, and is kept as text.
 pub(crate) fn tell_of_text(console: &Console, file: &str, name: &str, value: &Value) {
     if let Some(text @ ("NaN" | "Infinity" | "-Infinity")) = value.as_str() {
@@ -182,7 +206,7 @@ impl Document {
     }
 
     fn parts(bytes: &[u8]) -> Result<Self, MetadataError> {
-        let Value::Object(parts) = serde_json::from_slice(bytes)? else {
+        let Value::Object(parts) = from_json(bytes)? else {
             return Err(MetadataError::Shape);
         };
         let mut document = Self::default();

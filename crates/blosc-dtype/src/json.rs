@@ -7,12 +7,14 @@
 pub mod base64;
 mod parse;
 mod print;
+mod wide;
 
 use alloc::borrow::ToOwned;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 pub use parse::{SyntaxError, parse};
+pub use wide::{quote_wide_integers, wide_integer};
 
 /// A value of JSON.
 #[derive(Clone, Debug, PartialEq)]

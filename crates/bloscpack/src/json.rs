@@ -2,7 +2,8 @@
 //!
 //! Python also writes `NaN`, `Infinity`, `-Infinity`, and halves of surrogate pairs, which are not
 //! JSON. They are read as `null` and U+FFFD, and never written;
-//! [`Metadata::text`](crate::Metadata::text) gives the unchanged text.
+//! [`Metadata::text`](crate::Metadata::text) gives the unchanged text. Python's integers have any
+//! size: those of more than 64 bits are read as strings, which keep all digits.
 
 #![allow(
     clippy::arithmetic_side_effects,
@@ -12,7 +13,7 @@
 
 use std::io;
 
-use blosc_dtype::json::Json;
+use blosc_dtype::json::{Json, quote_wide_integers};
 use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 use serde_json::{Error, Value};
@@ -27,6 +28,7 @@ pub(crate) fn to_text(value: &Value) -> Vec<u8> {
 
 /// The value of a text.
 pub(crate) fn from_text(text: &str) -> Result<Value, Error> {
+    let text = &*quote_wide_integers(text);
     serde_json::from_str(text).or_else(|error| {
         let tamed = tame(text);
         if tamed == text { Err(error) } else { serde_json::from_str(&tamed).map_err(|_| error) }
@@ -164,6 +166,13 @@ mod tests {
         );
         let expected =
             json!({"NaN": null, "b": [null, null], "c": "\u{fffd} x \"\\\u{1f600}\u{fffd}"});
+        assert_eq!(value.unwrap(), expected);
+    }
+
+    #[test]
+    fn integers_of_more_than_64_bits_keep_their_digits() {
+        let value = from_text(r#"{"id":[-9223372036854775809,18446744073709551615],"NaN":NaN}"#);
+        let expected = json!({"id": ["-9223372036854775809", u64::MAX], "NaN": null});
         assert_eq!(value.unwrap(), expected);
     }
 

@@ -7,6 +7,7 @@ use std::{
 };
 
 use b2_program::{StageOptions, path::is_same_file};
+use blosc_dtype::json::wide_integer;
 
 use crate::{
     fail::{Failure, Result},
@@ -141,5 +142,11 @@ pub(crate) fn metadata(path: Option<&Path>) -> Result<Option<serde_json::Value>>
     let value: serde_json::Value = serde_json::from_slice(&text).map_err(|error| {
         Failure::new(format!("metadata file '{}' is not JSON: {error}", path.display()))
     })?;
+    if let Some(number) = core::str::from_utf8(&text).ok().and_then(wide_integer) {
+        let name = path.display();
+        return Err(Failure::new(format!(
+            "metadata file '{name}': {number} is an integer of more than 64 bits"
+        )));
+    }
     Ok(Some(value).filter(|value| !value.is_null()))
 }

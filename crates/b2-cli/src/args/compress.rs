@@ -10,7 +10,12 @@ use bloscpack::Checksum;
 use clap::{Args, ValueEnum};
 
 use super::{InputArgs, LockArgs, OutputArgs};
-use crate::{error::chain, formats::msgpack_json, render::ByteSize};
+use crate::{
+    error::{WideInteger, chain},
+    formats::msgpack_json,
+    metadata,
+    render::ByteSize,
+};
 
 /// The level of the options, whose range clap has checked.
 pub(crate) fn level_of(args: LevelArgs) -> Level {
@@ -184,6 +189,9 @@ pub(crate) enum CompressedFormat {
 /// Faults of the value of an option.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ValueError {
+    /// A number in metadata.
+    #[error("{0}")]
+    WideInteger(WideInteger),
     /// No codec of this name.
     #[error("no codec has the name {name:?} (see `b2 formats`)")]
     Codec { name: String },
@@ -359,7 +367,7 @@ fn parse_layer(text: &str) -> Result<Layer, ValueError> {
         .split_once('=')
         .filter(|(name, _)| !name.is_empty())
         .ok_or_else(|| ValueError::Layer { text: text.to_owned() })?;
-    let value = serde_json::from_str(value).unwrap_or_else(|_| value.into());
+    let value = metadata::json_or_text(value).map_err(ValueError::WideInteger)?;
     Ok(Layer { name: name.to_owned(), content: msgpack_json::from_json(&value) })
 }
 

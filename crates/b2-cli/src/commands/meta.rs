@@ -18,12 +18,11 @@ use std::{
 };
 
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::{
     args::{MetaArgs, meta::Action},
     context::Context,
-    error::{Doing, Error, Result, message},
+    error::{Doing, Error, Result, WideInteger, message},
     exit::Code,
     inputs::{Object, ObjectReader, Origin, Part, Place},
     metadata::{self, Change, Document, Kind, Owner},
@@ -121,7 +120,8 @@ fn settings(args: &MetaArgs) -> Result<Vec<Change>> {
     let kind = kind(args);
     let set = |item: &String| {
         let (name, text) = name_and_value(item).ok_or_else(|| message::NAME_VALUE.about(item))?;
-        let value = serde_json::from_str(text).unwrap_or_else(|_| Value::from(text));
+        let value = metadata::json_or_text(text)
+            .map_err(|WideInteger(number)| message::WIDE_INTEGER.about(number))?;
         Ok(Change::Set { kind, name, value })
     };
     required_items(args)?.iter().map(set).collect()

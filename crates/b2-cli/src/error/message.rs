@@ -631,6 +631,9 @@ messages! {
         "`b2 convert` makes a file without them";
     NO_SUCH_METADATA: Data,
         "no metadata have the name {:?}";
+    WIDE_INTEGER: Usage,
+        "{} is an integer of more than 64 bits, which metadata cannot hold",
+        "in quotation marks it is text, as in 'NAME=\"123456789012345678901\"'";
     NAME_VALUE: Usage,
         "{:?} is not of the form NAME=VALUE";
     NO_NAMES: Usage,

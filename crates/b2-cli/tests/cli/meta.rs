@@ -311,3 +311,59 @@ fn numbers_that_json_lacks_are_told_as_text() {
     let set = dir.b2("meta set a.b2frame fill=NaNs other=1.5").ok();
     assert!(!set.stderr.contains("becomes text"), "{}", set.stderr);
 }
+
+#[test]
+fn integers_that_would_be_rounded_are_refused() {
+    let dir = Dir::new();
+    dir.write("a", [7; 1000]).write("t.csv", "a\n1\n");
+    let made = [
+        "c -q a",
+        "c -q --dtype u1 a -o a.b2nd",
+        "c -q --dtype u1 a -o a.blp",
+        "convert -q t.csv a.bcolz",
+        "convert -q t.csv a.b2z",
+    ];
+    made.into_iter().for_each(|line| drop(dir.b2(line).ok()));
+    let wide = ["123456789012345678901", "18446744073709551616", "-9223372036854775809"];
+    for value in wide {
+        let nested = format!("{{\"deep\":[1,{value}]}}");
+        for target in ["a.b2frame", "a.b2nd", "a.blp", "a.bcolz", "a.b2z"] {
+            let before = dir.b2(&format!("meta get {target}")).ok().stdout;
+            dir.write("set.json", format!("{{\"metadata\":{{\"id\":{value}}}}}"));
+            for line in [
+                format!("meta set {target} id={value}"),
+                format!("meta set {target} id={nested}"),
+                format!("meta import {target} set.json"),
+            ] {
+                let run = dir.b2(&line);
+                assert_eq!(run.code, Some(2), "{line}: {}", run.all());
+                let said = format!("{value} is an integer of more than 64 bits");
+                assert!(run.stderr.contains(&said), "{line}: {}", run.all());
+            }
+            assert_eq!(dir.b2(&format!("meta get {target}")).ok().stdout, before, "{target}");
+        }
+        dir.write("file.json", format!("{{\"vlmetalayers\":{nested}}}"));
+        for option in [
+            format!("--meta id={value}"),
+            format!("--vlmeta id={value}"),
+            "--meta-file file.json".into(),
+        ] {
+            let run = dir.b2(&format!("c -f {option} a"));
+            assert_eq!(run.code, Some(2), "{option}: {}", run.all());
+            assert!(run.stderr.contains("of more than 64 bits"), "{option}: {}", run.all());
+        }
+    }
+    let kept = [
+        ("18446744073709551615", "18446744073709551615"),
+        ("-9223372036854775808", "-9223372036854775808"),
+        ("\"18446744073709551616\"", "\"18446744073709551616\""),
+        ("x18446744073709551616", "\"x18446744073709551616\""),
+    ];
+    for target in ["a.b2frame", "a.b2nd", "a.blp", "a.bcolz", "a.b2z"] {
+        for (value, shown) in kept {
+            dir.b2(&format!("meta set {target} id={value}")).ok();
+            let found = dir.b2(&format!("meta get {target} id")).ok();
+            assert_eq!(found.text().trim_end(), shown, "{target}");
+        }
+    }
+}

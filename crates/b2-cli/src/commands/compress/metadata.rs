@@ -9,6 +9,7 @@ use crate::{
     args::{Layer, TuningArgs},
     error::{Doing, Error, MetadataError, Result, message},
     formats::msgpack_json,
+    metadata,
 };
 
 /// Names of the metalayer that describes an array: now, and in the betas.
@@ -40,7 +41,7 @@ pub(super) fn from_options(tuning: &TuningArgs) -> Result<Metadata> {
 }
 
 fn read(bytes: &[u8], metadata: &mut Metadata) -> Result<(), MetadataError> {
-    let Value::Object(document) = serde_json::from_slice(bytes)? else {
+    let Value::Object(document) = metadata::from_json(bytes)? else {
         return Err(MetadataError::Shape);
     };
     for (key, layers) in document {

@@ -541,8 +541,13 @@ impl Error {
 
     /// Whether the reader of our output has gone.
     pub(crate) fn is_closed_pipe(&self) -> bool {
-        let Self::Io { doing: Doing::Stdout, source, .. } = self else { return false };
-        source.kind() == io::ErrorKind::BrokenPipe
+        match self {
+            Self::Io { doing: Doing::Stdout, source, .. } => {
+                source.kind() == io::ErrorKind::BrokenPipe
+            }
+            Self::Input { error, .. } => error.is_closed_pipe(),
+            _ => false,
+        }
     }
 }
 

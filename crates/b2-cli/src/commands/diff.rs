@@ -207,6 +207,7 @@ fn diff_groups(
         let name = format!("{}::{key}", first.name());
         match compared {
             Ok(is_alike) => is_equal &= is_alike,
+            Err(error) if error.is_closed_pipe() => return Err(error),
             // The members of other keys are still compared.
             Err(error) if error.code() == Code::Foreign && !args.strict => {
                 let why = chain(&error);

@@ -9,7 +9,7 @@ use std::{
     fs::Metadata,
     io::{self, IsTerminal as _},
     path::{Path, PathBuf},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use b2frame::{Budget, CompressOptions, EditOptions, Mismatch, MismatchLog, lock::FrameLock};
@@ -30,6 +30,7 @@ use crate::{
     inputs::{
         Inputs, OpenedInput, Origin, Part, Place, foreign, object_reader,
         origin::{self, Found},
+        piped::Piped,
         walk::{self, Choice, LeftOut, Reason},
     },
     memory,
@@ -68,6 +69,8 @@ pub(crate) struct Context {
     is_short: AtomicBool,
     /// Outputs that wait for others, in a run over many inputs.
     outputs: Mutex<Option<Batch>>,
+    /// Copies of inputs that can be read only once.
+    piped: Arc<Mutex<Piped>>,
 }
 
 impl Context {
@@ -87,6 +90,7 @@ impl Context {
             openers: Openers::default(),
             is_short: AtomicBool::new(false),
             outputs: Mutex::default(),
+            piped: Arc::default(),
         }
     }
 
@@ -104,7 +108,7 @@ impl Context {
     /// Finds the inputs, also those that openers know; `choice` decides which files of a directory
     /// count.
     pub(crate) fn find(&self, args: &InputArgs, choice: Choice<'_>) -> Inputs {
-        origin::find_opened(args, choice, &self.openers)
+        origin::find_opened(args, choice, &self.openers, &mut self.piped())
     }
 
     /// The same for a command that reads no data of other formats.
@@ -124,8 +128,17 @@ impl Context {
 
     /// The input that `word` means, which may be one that openers know.
     pub(crate) fn origin(&self, word: &Path) -> Result<Origin> {
-        let origin = origin::open(&self.openers, word)?;
+        let origin = origin::open(&self.openers, &mut self.piped(), word)?;
         origin.look().map(|()| origin)
+    }
+
+    /// The input that `word` means among local files and pipes.
+    pub(crate) fn local(&self, word: &Path) -> Result<Origin> {
+        self.piped().local(word)
+    }
+
+    fn piped(&self) -> MutexGuard<'_, Piped> {
+        self.piped.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The same as a list, for a command with a single input.
@@ -224,7 +237,7 @@ impl Context {
                 continue;
             };
             for name in &group.members {
-                let array = origin::open(&self.openers, Path::new(name));
+                let array = origin::open(&self.openers, &mut self.piped(), Path::new(name));
                 expanded.push(array.map_err(|error| (harmless(name), error)));
             }
         }
@@ -363,7 +376,7 @@ impl Context {
 
     /// The same context without output, for a terminal that shows something else.
     pub(crate) fn silent(&self) -> Self {
-        let Self { unfinished, resources, simd, mismatch, openers, .. } = self;
+        let Self { unfinished, resources, simd, mismatch, openers, piped, .. } = self;
         Self {
             console: self.console.silent(),
             unfinished: unfinished.clone(),
@@ -373,6 +386,7 @@ impl Context {
             openers: openers.clone(),
             is_short: AtomicBool::new(false),
             outputs: Mutex::default(),
+            piped: Arc::clone(piped),
         }
     }
 

@@ -190,7 +190,7 @@ impl<'a> Convert<'a> {
         let Self { output, cx, format, .. } = self;
         let start = Instant::now();
         let lies_here = |path: &&Place| !path.is_elsewhere() && !path.is_sparse_frame();
-        if let Some(path) = origin.place().filter(lies_here) {
+        if let Some(path) = origin.changeable().filter(lies_here) {
             foreign::check_name(path)?;
             raw_data::check_kind(path, output)?;
         }

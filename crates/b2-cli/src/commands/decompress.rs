@@ -53,7 +53,7 @@ fn decompress_input(
     origin: &Origin,
     targets: &mut Targets<'_>,
 ) -> Result<()> {
-    if let Some(path) = origin.path() {
+    if let Some(path) = origin.changeable() {
         raw_data::check_kind(path, &args.output)?;
     }
     let start = Instant::now();

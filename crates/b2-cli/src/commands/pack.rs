@@ -48,7 +48,11 @@ pub(crate) fn unpack(args: &PackArgs, cx: &Context) -> Code {
 }
 
 fn run(args: &PackArgs, cx: &Context, form: StoreForm) -> Code {
-    let path = Place::from(args.store.as_path());
+    // A key is no part of the name of a store here, but a pipe is copied.
+    let path = match cx.local(&args.store) {
+        Ok(Origin::File { path, part: Part::Whole }) if path.word().is_some() => path,
+        _ => Place::from(args.store.as_path()),
+    };
     let strays = store::strays(&path, cx.dparams(), true);
     let code = walk::code_of_loss(&strays);
     let roots = vec![args.store.clone()];
@@ -64,6 +68,9 @@ fn copy(args: &PackArgs, cx: &Context, form: StoreForm, origin: &Origin) -> Resu
     let is_form = origin.place().is_some_and(Place::is_dir) == (form == StoreForm::Dir);
     if is_form && args.output.is_none() && from.kind() != StoreKind::Embed {
         return Err(message::PACKED_ALREADY.about(name));
+    }
+    if origin.changeable().is_none() && args.output.is_none() {
+        return Err(message::NEW_STORE_NAME.error());
     }
     let output = args.output.clone().unwrap_or_else(|| beside(&args.store, suffix));
     let options = StageOptions { force: args.force, sync: true };

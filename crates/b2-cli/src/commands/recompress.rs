@@ -58,6 +58,8 @@ pub(crate) fn run(args: &RecompressArgs, cx: &Context) -> Code {
     let inputs = inputs.map(|found| found.into_iter().flat_map(|it| values(cx, it)).collect());
     if args.is_in_place() {
         return cx.run_on_inputs(inputs, |origin| {
+            let not_changed = || message::PIPE_IS_NOT_CHANGED.error();
+            origin.changeable().ok_or_else(not_changed)?;
             let origin = &store::value_of(origin, cx.read_params())?;
             match origin {
                 Origin::File { path, part: Part::Member(key) } => {
@@ -68,7 +70,7 @@ pub(crate) fn run(args: &RecompressArgs, cx: &Context) -> Code {
                 }
                 _ => {}
             }
-            let path = origin.path().ok_or_else(|| message::PIPE_IS_NOT_CHANGED.error())?;
+            let path = origin.path().ok_or_else(not_changed)?;
             // While another program writes the file, it may look like several objects.
             let _lock = cx.lock_exclusive(path, args.lock)?;
             check_in_place(cx, origin)?;

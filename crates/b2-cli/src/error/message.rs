@@ -643,6 +643,9 @@ messages! {
     METADATA_ONLY_READ: Usage,
         "metadata of addresses and of other formats are only read",
         "`b2 convert` makes a file of it whose metadata can be changed";
+    NEW_STORE_NAME: Usage,
+        "a pipe gives the new store no name",
+        "use -o to name it";
     PIPE_IS_NOT_CHANGED: Usage,
         "data from a pipe cannot be changed",
         "keep the data in a file, and name that";

@@ -61,6 +61,12 @@ impl Origin {
         self.place().map(|place| &**place)
     }
 
+    /// The path of a file or a folder that can be changed, replaced or removed; `None` for inputs
+    /// from a pipe and opened ones.
+    pub(crate) fn changeable(&self) -> Option<&Place> {
+        self.place().filter(|place| place.word().is_none())
+    }
+
     /// The place; `None` for standard input.
     pub(crate) fn place(&self) -> Option<&Place> {
         match self {
@@ -73,7 +79,12 @@ impl Origin {
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Stdin => "stdin".to_owned(),
-            Self::Opened(OpenedInput { name, .. }) => harmless(name),
+            Self::Opened(OpenedInput { name, .. }) => match name.strip_prefix('-') {
+                Some(key) if key.is_empty() || key.starts_with("::") => {
+                    format!("stdin{}", harmless(key))
+                }
+                _ => harmless(name),
+            },
             Self::File { path, part } => {
                 let path = path.shown();
                 match part {
@@ -224,31 +235,17 @@ pub(crate) fn is_npy(origin: &Origin) -> bool {
 /// is one of them.
 pub(crate) fn find(args: &InputArgs, choice: Choice<'_>) -> Inputs {
     let mut piped = Piped::default();
-    find_words(args, choice, &mut |word| {
-        if let Some(kept) = piped.store_in(word)? {
-            return Ok(kept);
-        }
-        let origin = local(word)?;
-        Ok(piped.named_pipe(&origin, word)?.unwrap_or(origin))
-    })
+    find_words(args, choice, &mut |word| piped.local(word))
 }
 
 /// Finds the inputs as [`find`] does, but each name goes to the openers first.
-pub(crate) fn find_opened(args: &InputArgs, choice: Choice<'_>, openers: &Openers) -> Inputs {
-    let mut piped = Piped::default();
-    find_words(args, choice, &mut |word| {
-        if let Some(opened) = open_by(openers, word)? {
-            return Ok(opened);
-        }
-        if let Some(kept) = piped.store_in(word)? {
-            return Ok(kept);
-        }
-        let origin = local(word)?;
-        match piped.named_pipe(&origin, word)? {
-            Some(kept) => Ok(kept),
-            None => in_archive(origin, word),
-        }
-    })
+pub(crate) fn find_opened(
+    args: &InputArgs,
+    choice: Choice<'_>,
+    openers: &Openers,
+    piped: &mut Piped,
+) -> Inputs {
+    find_words(args, choice, &mut |word| open(openers, piped, word))
 }
 
 /// The input that one of the openers opens. Its files and directories become inputs like local
@@ -292,13 +289,16 @@ pub(crate) fn find_bytes(args: &InputArgs, choice: Choice<'_>) -> Inputs {
     inputs
 }
 
-/// The input of a name, by an opener or as a local file.
+/// The input of a name, by an opener, from a pipe or as a local file.
 ///
 /// # Errors
 ///
-/// As [`open_by`]; an archive of arrays that cannot be read.
-pub(crate) fn open(openers: &Openers, word: &Path) -> Result<Origin> {
-    open_by(openers, word)?.map_or_else(|| in_archive(Origin::from_word(word), word), Ok)
+/// As [`open_by`] and [`Piped::local`]; an archive of arrays that cannot be read.
+pub(crate) fn open(openers: &Openers, piped: &mut Piped, word: &Path) -> Result<Origin> {
+    match open_by(openers, word)? {
+        Some(opened) => Ok(opened),
+        None => in_archive(piped.local(word)?, word),
+    }
 }
 
 /// The arrays of an archive of NumPy as a group, or one of them; other inputs as they are.
@@ -310,13 +310,14 @@ fn in_archive(origin: Origin, word: &Path) -> Result<Origin> {
     let Some(Source::File(file)) = path.source().map_err(Error::io(Doing::Open))? else {
         return Ok(origin);
     };
-    let opened = blosc_data::open_archive(file, &path.to_string_lossy(), part)?;
+    let archive = path.word().unwrap_or(path).to_string_lossy();
+    let opened = blosc_data::open_archive(file, &archive, part)?;
     let name = word.to_string_lossy().into_owned();
     Ok(opened.map_or(origin, |opened| Origin::Opened(OpenedInput { name, opened })))
 }
 
 /// The input of a local name.
-fn local(word: &Path) -> Result<Origin> {
+pub(super) fn local(word: &Path) -> Result<Origin> {
     let origin = Origin::from_word(word);
     origin.place().map_or(Ok(()), foreign::check_name)?;
     origin.look().map(|()| origin)

@@ -1,5 +1,5 @@
-//! Stores and NumPy arrays from standard input or a named pipe. Reading them needs any position, so
-//! they are copied to a file without a name first.
+//! Stores, NumPy arrays and archives from standard input or a named pipe. Reading them needs any
+//! position, so they are copied to a file without a name first.
 
 use std::{
     fs::File,
@@ -7,14 +7,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::origin::{Origin, Part};
+use super::origin::{self, Origin, Part};
 use crate::{
     error::{Doing, Error, Result},
     inputs::Place,
 };
 
 /// The copies of inputs that can be read only once. The same word finds the same copy again.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Piped(Vec<Place>);
 
 impl Piped {
@@ -27,6 +27,30 @@ impl Piped {
 
     fn kept(&self, word: &Path) -> Option<Place> {
         self.0.iter().find(|place| place.word() == Some(word)).cloned()
+    }
+
+    /// The input that `word` means; one that can be read only once is copied if its format needs
+    /// that.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read or kept.
+    pub(crate) fn local(&mut self, word: &Path) -> Result<Origin> {
+        if let Some(kept) = self.member(word) {
+            return Ok(kept);
+        }
+        if let Some(kept) = self.store_in(word)? {
+            return Ok(kept);
+        }
+        let origin = origin::local(word)?;
+        Ok(self.named_pipe(&origin, word)?.unwrap_or(origin))
+    }
+
+    /// The value `PIPE::/KEY` of an input that was copied before.
+    fn member(&self, word: &Path) -> Option<Origin> {
+        let (pipe, key) = word.to_str()?.split_once("::")?;
+        let path = self.kept(Path::new(pipe))?;
+        Some(Origin::File { path, part: Part::Member(key.to_owned()) })
     }
 }
 
@@ -42,7 +66,7 @@ impl Piped {
     /// # Errors
     ///
     /// When it cannot be read or kept.
-    pub(crate) fn store_in(&mut self, word: &Path) -> Result<Option<Origin>> {
+    fn store_in(&mut self, word: &Path) -> Result<Option<Origin>> {
         let Some(key) = word.to_str().and_then(|word| word.strip_prefix('-')) else {
             return Ok(None);
         };
@@ -84,7 +108,7 @@ impl Piped {
     ///
     /// When it cannot be read or kept.
     #[cfg(unix)]
-    pub(crate) fn named_pipe(&mut self, origin: &Origin, word: &Path) -> Result<Option<Origin>> {
+    fn named_pipe(&mut self, origin: &Origin, word: &Path) -> Result<Option<Origin>> {
         if !origin.place().is_some_and(|place| **place == *word && place.is_pipe()) {
             return Ok(None);
         }
@@ -113,7 +137,7 @@ impl Piped {
     }
 
     #[cfg(not(unix))]
-    pub(crate) fn named_pipe(&mut self, _: &Origin, _: &Path) -> Result<Option<Origin>> {
+    fn named_pipe(&mut self, _: &Origin, _: &Path) -> Result<Option<Origin>> {
         Ok(None)
     }
 }

@@ -85,7 +85,7 @@ impl Placement<'_> {
             return self.cx.put_in_place(self.origin, staged, self.metadata);
         }
         staged.commit(self.metadata.as_ref())?;
-        match (self.origin.path().filter(|_| rm), lost) {
+        match (self.origin.changeable().filter(|_| rm), lost) {
             (Some(_), Some(what)) => Err(message::WOULD_LOSE.about(what)),
             (Some(path), None) => remove_input(path).map_err(Error::io(Doing::Remove)),
             (None, _) => Ok(()),

@@ -148,6 +148,7 @@ impl<'a> Targets<'a> {
             }
             (Some(output), _) => Ok(Some(output.clone())),
             (None, Origin::Stdin) => Ok(None),
+            (None, Origin::File { path, .. }) if path.word().is_some() => Ok(None),
             // Nothing can be written beside an address.
             (None, Origin::Opened(_)) => Ok(Some(self.name(origin, naming)?.into())),
             (None, Origin::File { path, .. }) => {
@@ -235,8 +236,13 @@ impl<'a> Targets<'a> {
             Origin::File { part: origin::Part::Member(key), .. } => {
                 OsStr::new(key.rsplit('/').next().unwrap_or(key))
             }
+            Origin::Opened(OpenedInput { name, .. }) if name == "-" => OsStr::new(STDIN),
             Origin::Opened(OpenedInput { name, .. }) => last_name(name),
-            _ => origin.path().and_then(Path::file_name).unwrap_or(OsStr::new("stdin")),
+            Origin::Stdin => OsStr::new(STDIN),
+            Origin::File { path, .. } => match path.word().unwrap_or(path) {
+                word if word == Path::new("-") => OsStr::new(STDIN),
+                word => word.file_name().unwrap_or(OsStr::new(STDIN)),
+            },
         };
         match naming {
             Naming::Add(suffix) => {
@@ -380,6 +386,9 @@ pub(crate) fn check_frame_name(target: &Target) -> Result<()> {
         false => Ok(()),
     }
 }
+
+/// The name of standard input in names of outputs.
+const STDIN: &str = "stdin";
 
 #[cfg(test)]
 mod tests {

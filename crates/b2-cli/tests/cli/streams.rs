@@ -2,7 +2,7 @@
 
 use std::{fs, io::Write as _, process::Stdio};
 
-use crate::session::{Dir, Run, walk};
+use crate::session::{Dir, Run, walk, zip};
 
 /// A frame, an array and a `.npy` file.
 fn with_files() -> Dir {
@@ -204,4 +204,114 @@ fn a_frame_of_a_sequence_that_begins_nearly_like_one_is_damaged() {
     // Other bytes are skipped with a warning, as all readers do.
     dir.write("junk", [&frame[..], b"no frame of any kind"].concat());
     assert!(dir.b2("cat junk").ok().stderr.contains("warning"));
+}
+
+/// A `.npy` file of 3 items, a table, and an archive of two arrays.
+#[cfg(unix)]
+fn with_inputs_that_are_copied() -> Dir {
+    let dir = Dir::new();
+    dir.write("a.raw", walk(3)).write("t.csv", "a,b\n1,x\n2,y\n");
+    dir.b2("convert -q --dtype i4 a.raw a.npy").ok();
+    dir.b2("convert -q t.csv t.b2z").ok();
+    let (m, z) = (dir.read("a.npy"), dir.read("a.npy"));
+    dir.write("m.npz", zip(&[("m.npy", &m[..]), ("z.npy", &z)]));
+    dir
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_read_by_every_command_as_a_file_is() {
+    let dir = with_inputs_that_are_copied();
+    let has_pipe = std::process::Command::new("mkfifo").arg(dir.path("pipe")).status();
+    let has_pipe = has_pipe.is_ok_and(|status| status.success());
+    for (line, file) in [
+        ("diff PIPE a.npy", "a.npy"),
+        ("diff a.npy PIPE", "a.npy"),
+        ("diff PIPE t.b2z", "t.b2z"),
+        ("diff PIPE m.npz", "m.npz"),
+        ("diff m.npz::/z PIPE", "a.npy"),
+        ("meta get PIPE", "t.b2z"),
+        ("show PIPE", "t.b2z"),
+        ("show PIPE::/m", "m.npz"),
+        ("stats PIPE::/m", "m.npz"),
+        ("list PIPE", "m.npz"),
+        ("verify PIPE", "m.npz"),
+        ("info PIPE", "m.npz"),
+        ("sum PIPE", "m.npz"),
+        ("convert -q PIPE -f -o o.b2z", "m.npz"),
+        ("unpack -q PIPE -o o.b2d", "t.b2z"),
+        ("d PIPE -o o.raw", "t.b2z"),
+    ] {
+        let of_file = dir.b2(&line.replace("PIPE", file));
+        drop(fs::remove_dir_all(dir.path("o.b2d")));
+        // A key of standard input begins like an option.
+        let (command, word) = line
+            .split_once("PIPE::")
+            .map_or((line, None), |(line, key)| (line, Some(format!("-- -::{key}"))));
+        let of_stdin = word.map_or(command.replace("PIPE", "-"), |word| format!("{command}{word}"));
+        let mut runs = vec![("stdin", dir.b2_with(&of_stdin, &dir.read(file)))];
+        if has_pipe {
+            drop(fs::remove_dir_all(dir.path("o.b2d")));
+            runs.push(("pipe", through_pipe(&dir, &line.replace("PIPE", "pipe"), file)));
+        }
+        for (name, run) in runs {
+            assert_eq!(run.code, of_file.code, "{line}: {} {}", run.all(), of_file.all());
+            let shown = of_file.text().replace(file, name);
+            assert_eq!(run.text().lines().count(), shown.lines().count(), "{line}: {}", run.all());
+            assert!(!run.all().contains("/dev/fd/"), "{line}: {}", run.all());
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn data_from_a_pipe_are_not_changed() {
+    let dir = with_inputs_that_are_copied();
+    for line in [
+        "repack -",
+        "seal -",
+        "recompress -C lz4 -",
+        "meta set - k=1",
+        "unpack -",
+        "table set - a=1",
+    ] {
+        let run = dir.b2_with(line, &dir.read("t.b2z"));
+        assert_eq!(run.code, Some(2), "{line}: {}", run.all());
+        assert!(run.stderr.contains("pipe"), "{line}: {}", run.all());
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn commands_about_groups_end_quietly_when_nobody_reads() {
+    let dir = with_inputs_that_are_copied();
+    dir.b2("convert -q m.npz m.b2z").ok();
+    dir.write("sums", dir.b2("sum m.npz m.b2z").ok().stdout);
+    for line in [
+        "diff m.npz m.b2z",
+        "diff --json m.npz m.b2z",
+        "sum m.npz m.b2z",
+        "sum --check sums",
+        "list m.npz m.b2z",
+        "list --tree m.npz m.b2z",
+        "list --json m.npz",
+        "verify m.npz m.b2z",
+        "verify -v m.b2z",
+        "info m.npz m.b2z",
+        "info -vv m.b2z::/m m.b2z::/z",
+        "show m.npz::/m m.npz::/z",
+        "show m.b2z::/m m.b2z::/z",
+        "stats m.npz m.b2z",
+        "compat m.b2z::/m m.b2z::/z",
+        "meta get m.b2z",
+        "dump m.b2z::/m m.b2z::/z",
+        "cat m.b2z::/m m.b2z::/z",
+        "scan m.b2z m.npz",
+        "formats",
+    ] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let run = Run::of(dir.command(line).stdout(Stdio::from(writer)).output().unwrap());
+        assert_eq!((run.code, &*run.stderr), (Some(0), ""), "{line}");
+    }
 }

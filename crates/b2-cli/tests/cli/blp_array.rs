@@ -1,5 +1,7 @@
 //! Arrays in Bloscpack files: the metadata of NumPy describe them.
 
+use std::fs;
+
 use blosc_testdata::fixture::path;
 
 use crate::session::{Dir, snapshot};
@@ -7,7 +9,7 @@ use crate::session::{Dir, snapshot};
 /// A folder with a file of Bloscpack 0.16.0.
 fn with(name: &str) -> Dir {
     let dir = Dir::new();
-    dir.write("x.blp", std::fs::read(path(format!("bloscpack/{name}.blp"))).unwrap());
+    dir.write("x.blp", fs::read(path(format!("bloscpack/{name}.blp"))).unwrap());
     dir
 }
 
@@ -226,4 +228,28 @@ fn the_type_can_be_another_of_the_same_size() {
     --- stderr
     b2: x.blp: index 99 in dimension 0, which has 8 items
     ");
+}
+
+#[test]
+fn padding_of_items_is_no_field() {
+    let dir = Dir::new();
+    let items: Vec<u8> = (0..80).collect();
+    for descr in [
+        "[('a', '|i1'), ('', '|V7'), ('b', '<f8')]",
+        "[('a', '<i8'), ('b', '<i4'), ('', '|V4')]",
+        "[('', '|V8'), ('a', '<f8')]",
+    ] {
+        dir.write("al.npy", npy(descr, "False", "(5,)", 20, &items));
+        for format in ["blp", "b2nd", "npy"] {
+            dir.b2(&format!("convert -q -f --strict al.npy --format {format} -o al")).ok();
+            let run = dir.b2("diff al.npy al");
+            assert_eq!(run.code, Some(0), "{descr} {format}: {}", run.all());
+            assert!(!dir.b2("info al").ok().text().contains("('', "), "{descr} {format}");
+        }
+        // The way back is the same to the byte, so that the input can go.
+        fs::copy(dir.path("al.npy"), dir.path("gone.npy")).unwrap();
+        dir.b2("convert -q -f --rm gone.npy gone.blp").ok();
+        dir.b2("convert -q -f gone.blp back.npy").ok();
+        assert!(dir.read("back.npy") == dir.read("al.npy"), "{descr}");
+    }
 }

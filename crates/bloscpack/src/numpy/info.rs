@@ -1,6 +1,6 @@
 //! The description of an array, and its form in the metadata.
 
-use blosc_dtype::Dtype;
+use blosc_dtype::{Dtype, npy::without_unnamed_padding};
 use serde_json::{Value, json};
 
 use super::dtype;
@@ -61,6 +61,8 @@ impl ArrayInfo {
         }
         let wrong = |key| Error::corrupt(0, Corrupt::ArrayKey { key });
         let dtype = dtype::from_json(metadata.get("dtype").ok_or(wrong("dtype"))?)?;
+        // `descr` lists padding as fields; the type that it describes has none of them.
+        let dtype = without_unnamed_padding(dtype)?;
         let shape = metadata.get("shape").and_then(Value::as_array).ok_or(wrong("shape"))?;
         let shape: Option<Vec<u64>> = shape.iter().map(Value::as_u64).collect();
         let order = match metadata.get("order").and_then(Value::as_str) {

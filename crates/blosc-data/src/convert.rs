@@ -136,6 +136,7 @@ impl<'a> Conversion<'a> {
             _ => self.content.compare_seals()?,
         }
         report.left_out.extend(self.lost_of_table()?);
+        report.left_out.extend(self.lost_of_array(path)?);
         report.nbytes = self.content.nbytes().unwrap_or(0);
         report.stored_nbytes = nbytes_at(path)?;
         Ok(report)

@@ -254,3 +254,43 @@ fn the_shape_of_an_array_is_kept_or_its_loss_is_told() {
         }
     }
 }
+
+#[test]
+fn a_lost_shape_or_type_is_told_and_refused_by_strict() {
+    let dir = dir();
+    for line in [
+        "convert -q --dtype i4 --shape 2,3,4 a.i32 cube.npy",
+        "convert -q --dtype i4 --slice 5 a.i32 one.npy",
+        "convert -q cube.npy cube.b2nd",
+        "convert -q cube.npy cube.blp",
+        "convert -q --dtype [('x','i4'),('y','i4')] --shape 3,4 a.i32 rows.npy",
+    ] {
+        dir.b2(line).ok();
+    }
+    let shape = "no room for the shape of the array in a .csv file";
+    let array = "no room for the shape and type of the array";
+    for (input, output, said) in [
+        ("cube.npy", "o.csv", shape),
+        ("cube.b2nd", "o.csv", shape),
+        ("cube.blp", "o.csv", shape),
+        ("one.npy", "o.csv", shape),
+        ("rows.npy", "o.csv", shape),
+        ("one.npy", "o.bcolz", array),
+        ("cube.npy", "o.chunk", array),
+    ] {
+        let run = dir.b2(&format!("convert -f {input} {output}")).ok();
+        assert!(run.stderr.contains(said), "{input} {output}: {}", run.all());
+        let run = dir.b2(&format!("convert -f --strict {input} {output}"));
+        assert_eq!(run.code, Some(4), "{input} {output}: {}", run.all());
+    }
+    for (input, output) in [
+        ("a.npy", "o.csv"),
+        ("cube.npy", "o.bcolz"),
+        ("cube.npy", "o.b2nd"),
+        ("one.npy", "o.blp"),
+        ("t.csv", "o.bcolz"),
+    ] {
+        let run = dir.b2(&format!("convert -f --strict {input} {output}")).ok();
+        assert!(!run.stderr.contains("warning"), "{input} {output}: {}", run.all());
+    }
+}

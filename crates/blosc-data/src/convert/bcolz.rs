@@ -14,7 +14,7 @@ use blosc_chunk::FilterId;
 use blosc_dtype::Dtype;
 use blosc_io::tree::DirTree;
 
-use super::{Conversion, OutputFormat, Report};
+use super::{Conversion, OutputFormat, Report, frame::SHAPE};
 use crate::content::{Content, Layout, Object, Sink, SinkError};
 use crate::error::{Refusal, Result};
 use crate::formats::parquet;
@@ -68,6 +68,8 @@ impl Conversion<'_> {
                 let station = self.station()?;
                 self.ctable(&layout, station.path())?;
                 parquet::write(&CTable::open(station.path())?, path)?;
+                let shape = layout.shape.is_empty().then(|| SHAPE.to_owned());
+                return Ok(Report::without(shape.into_iter().collect()));
             }
         }
         Ok(Report::default())

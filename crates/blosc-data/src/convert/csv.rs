@@ -6,7 +6,7 @@ use std::{fs::File, io, path::Path};
 use b2store::{Column, ColumnKind, ColumnValues};
 use csv::{Writer, WriterBuilder};
 
-use super::{Conversion, Report};
+use super::{Conversion, Report, frame::SHAPE};
 use crate::cells::{Rows, cell};
 use crate::content::TableRows;
 use crate::error::{Doing, Error, Result};
@@ -53,7 +53,10 @@ impl Conversion<'_> {
             rows.try_for_each(|row| out.write(columns.cells(row)))
         })?;
         out.finish()?;
-        Ok(Report::without(self.content.metadata()?.without_array().names()))
+        let lines = if layout.dtype.fields().is_empty() { 1..=2 } else { 1..=1 };
+        let shape = (!lines.contains(&layout.shape.len())).then(|| SHAPE.to_owned());
+        let metadata = self.content.metadata()?.without_array().names();
+        Ok(Report::without(shape.into_iter().chain(metadata).collect()))
     }
 
     /// Writes the cells of a table of a store; nulls are empty.

@@ -59,6 +59,27 @@ impl Conversion<'_> {
         Ok(missing.map(|(name, _)| format!("the metadata {name:?}")))
     }
 
+    /// The type and the shape of the input, if the output at `path` describes its array otherwise.
+    /// The writers of formats without any description report that themselves.
+    pub(super) fn lost_of_array(&self, path: &Path) -> Result<Option<String>> {
+        let describes = matches!(
+            self.settings.format,
+            OutputFormat::B2nd
+                | OutputFormat::Npy
+                | OutputFormat::Blp
+                | OutputFormat::Carray
+                | OutputFormat::Ctable
+        );
+        // Metadata that contradict the data describe no array.
+        let Some(given) = self.content.layout().ok().flatten().filter(|_| describes) else {
+            return Ok(None);
+        };
+        let given = given.typed(self.settings.dtype.as_ref());
+        let Some(found) = self.open_output(path)?.layout()? else { return Ok(None) };
+        let is_same = given.dtype == found.dtype && given.shape == found.shape;
+        Ok((!is_same).then(|| frame::ARRAY.to_owned()))
+    }
+
     /// Whether the output at `path` has the values of the input. Text shows items without their
     /// bytes, and is not compared.
     ///

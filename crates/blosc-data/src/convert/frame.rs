@@ -22,6 +22,9 @@ use crate::size::{as_len, check_memory};
 /// Metadata that only formats of arrays hold.
 pub const ARRAY: &str = "the shape and type of the array";
 
+/// The loss of a table if the array has other dimensions than rows, or rows and columns.
+pub(super) const SHAPE: &str = "the shape of the array";
+
 /// Bytes of data in a chunk, by default.
 pub(super) const CHUNK_NBYTES: usize = 1 << 20;
 

@@ -50,7 +50,7 @@ impl Piped {
     fn member(&self, word: &Path) -> Option<Origin> {
         let (pipe, key) = word.to_str()?.split_once("::")?;
         let path = self.kept(Path::new(pipe))?;
-        Some(Origin::File { path, part: Part::Member(key.to_owned()) })
+        Some(Origin::File { path, part: part_of_key(key)? })
     }
 }
 
@@ -71,11 +71,11 @@ impl Piped {
             return Ok(None);
         };
         let part = match key.strip_prefix("::") {
-            None if key.is_empty() => Part::Whole,
-            Some("" | "/") => Part::Whole,
-            Some(key) if key.starts_with('/') => Part::Member(key.trim_end_matches('/').to_owned()),
-            _ => return Ok(None),
+            None if key.is_empty() => Some(Part::Whole),
+            None => None,
+            Some(key) => part_of_key(key),
         };
+        let Some(part) = part else { return Ok(None) };
         // The reader refuses a terminal later, with its own message.
         if io::stdin().is_terminal() {
             return Ok(None);
@@ -139,6 +139,14 @@ impl Piped {
     #[cfg(not(unix))]
     fn named_pipe(&mut self, _: &Origin, _: &Path) -> Result<Option<Origin>> {
         Ok(None)
+    }
+}
+
+/// The value with a key, or the whole input; `None` for what is no key.
+fn part_of_key(key: &str) -> Option<Part> {
+    match key {
+        "" | "/" => Some(Part::Whole),
+        key => key.starts_with('/').then(|| Part::Member(key.trim_end_matches('/').to_owned())),
     }
 }
 

@@ -20,7 +20,7 @@ fn values_become_a_table_and_come_back() {
     exit 0
     --- stdout
     --- stderr
-    rows.csv -> rows.bcolz   77 B -> 1.7 KiB   5 chunks recompressed
+    rows.csv -> rows.bcolz   77 B -> 1.9 KiB   5 chunks recompressed
     ");
     snapshot!(dir.b2("info rows.bcolz"), @r"
     exit 0

@@ -49,7 +49,7 @@ fn a_table_keeps_values_and_attributes() {
     exit 0
     --- stdout
     --- stderr
-    rows.bcolz -> rows.b2z   1.3 KiB -> 4.6 KiB
+    rows.bcolz -> rows.b2z   1.5 KiB -> 4.6 KiB
     ");
     snapshot!(dir.b2("show rows.b2z"), @"
     exit 0

@@ -240,7 +240,7 @@ fn a_pipe_is_read_by_every_command_as_a_file_is() {
         ("sum PIPE", "m.npz"),
         ("convert -q PIPE -f -o o.b2z", "m.npz"),
         ("unpack -q PIPE -o o.b2d", "t.b2z"),
-        ("d PIPE -o o.raw", "t.b2z"),
+        ("d -f PIPE -o o.raw", "t.b2z"),
     ] {
         let of_file = dir.b2(&line.replace("PIPE", file));
         drop(fs::remove_dir_all(dir.path("o.b2d")));

@@ -63,7 +63,7 @@ fn npy_files_become_arrays_and_come_back_to_the_byte() {
         dir.b2("d other.blp -o y.npy").ok();
         assert_eq!(dir.read("y.npy"), file, "{descr} {order} {shape}");
         for name in ["x.npy", "y.npy", "other", "other.blp"] {
-            std::fs::remove_file(dir.path(name)).unwrap();
+            fs::remove_file(dir.path(name)).unwrap();
         }
     }
 }

@@ -79,7 +79,7 @@ pub fn read(error: &Error) -> c_int {
         Error::UnknownCodec { .. } => CODEC_SUPPORT,
         Error::Filter { .. } | Error::UnknownFilter { .. } => FILTER_PIPELINE,
         Error::UnknownVersion { .. } => VERSION_SUPPORT,
-        Error::Limit { .. } => MEMORY_ALLOC,
+        Error::Limit { .. } | Error::Memory { .. } => MEMORY_ALLOC,
         Error::Dest { .. } => WRITE_BUFFER,
         Error::Range { .. } | Error::Param(_) | Error::Unsupported(_) => INVALID_PARAM,
         Error::Hook { .. } => POSTFILTER,
@@ -114,6 +114,7 @@ pub fn write(error: &Error) -> c_int {
         Error::Dest { .. } => 0,
         Error::UnknownCodec { .. } => CODEC_SUPPORT,
         Error::Codec { .. } => DATA,
+        Error::Memory { .. } => MEMORY_ALLOC,
         Error::Filter { .. } | Error::UnknownFilter { .. } | Error::Hook { .. } => FILTER_PIPELINE,
         Error::Param(param) => match param {
             Param::Nbytes { .. } => MAX_BUFSIZE_EXCEEDED,

@@ -197,6 +197,20 @@ pub(crate) fn text(text: &CStr) -> *mut c_char {
     CBytes::copy(text.to_bytes_with_nul()).map_or(ptr::null_mut(), CBytes::into_raw).cast()
 }
 
+/// This number of zeros; `None` without memory.
+pub(crate) fn zeros(len: usize) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    grow(&mut bytes, len)?;
+    Some(bytes)
+}
+
+/// Makes a buffer this long, with zeros at its end; `None` without memory.
+pub(crate) fn grow(bytes: &mut Vec<u8>, len: usize) -> Option<()> {
+    bytes.try_reserve(len.saturating_sub(bytes.len())).ok()?;
+    bytes.resize(len, 0);
+    Some(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -28,6 +28,7 @@ use crate::error::{Blame, Error, Result, Unsupported};
 use crate::header::ChunkHeader;
 use crate::jobs::{self, for_each};
 use crate::layout::{Grid, Layout, Split};
+use crate::memory;
 use crate::params::{DParams, Destination};
 use crate::source::Blocks;
 use crate::stream::Payload;
@@ -201,7 +202,7 @@ fn stored_block<'a>(blocks: &'a impl Blocks, params: &DParams, nbytes: usize) ->
 fn read_ambiguous(blocks: &impl Blocks, literal: Grid, scratch: &mut Scratch) -> Result<Vec<u8>> {
     let nbytes = blocks.layout().header.nbytes();
     scratch.params.limits.check_nbytes(nbytes)?;
-    let mut whole = vec![0; nbytes];
+    let mut whole = memory::zeros(nbytes)?;
     let wanted = Wanted { range: 0..nbytes, chosen: None };
     let first = read_by(blocks, &Map::Grid(blocks.layout().grid), &wanted, &mut whole, scratch);
     match first {
@@ -376,7 +377,7 @@ impl<'a, B: Blocks> Job<'a, B> {
         let nbytes = self.map.range(0).len();
         self.params.limits.check_nbytes(nbytes)?;
         reference.clear();
-        reference.resize(nbytes, 0);
+        memory::resize(reference, nbytes)?;
         for_each(
             (&self.params.threads, 1),
             workers,

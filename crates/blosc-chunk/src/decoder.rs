@@ -3,6 +3,7 @@
 use crate::chunk::Chunk;
 use crate::decode::Scratch;
 use crate::error::Result;
+use crate::memory;
 use crate::params::DParams;
 
 /// Decodes a chunk with default parameters, which refuse more than 1 GiB of data.
@@ -53,7 +54,7 @@ impl Decoder {
     pub fn decode(&mut self, chunk: &[u8]) -> Result<Vec<u8>> {
         let chunk = Chunk::parse(chunk)?;
         self.params().limits.check(chunk.header())?;
-        let mut data = vec![0; chunk.header().nbytes()];
+        let mut data = memory::zeros(chunk.header().nbytes())?;
         chunk.decode_into(&mut data, &mut self.scratch)?;
         Ok(data)
     }

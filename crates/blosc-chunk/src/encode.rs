@@ -21,6 +21,7 @@ use crate::error::{Error, Result};
 use crate::header::ChunkHeader;
 use crate::hooks::{HookWorker, Made, Prefilter, Source};
 use crate::jobs;
+use crate::memory;
 use crate::params::CParams;
 use crate::tuner::ThreadTuner;
 
@@ -108,7 +109,7 @@ impl Encoder {
     /// [`Error::Param`] if the data exceed a chunk, [`Error::Codec`] and [`Error::Filter`] if a
     /// codec or filter refuses its parameters or the data.
     pub fn encode(&mut self, src: &[u8]) -> Result<Vec<u8>> {
-        let mut chunk = vec![0; max_compressed_len(src.len())];
+        let mut chunk = memory::zeros(max_compressed_len(src.len()))?;
         let cbytes = self.encode_into(src, &mut chunk)?;
         chunk.truncate(cbytes);
         chunk.shrink_to_fit();
@@ -138,7 +139,7 @@ impl Encoder {
         prefilter: &dyn Prefilter,
     ) -> Result<Vec<u8>> {
         let source = source.into();
-        let mut chunk = vec![0; max_compressed_len(source.nbytes())];
+        let mut chunk = memory::zeros(max_compressed_len(source.nbytes()))?;
         let cbytes = self.encode_with_into(source, prefilter, &mut chunk)?;
         chunk.truncate(cbytes);
         chunk.shrink_to_fit();
@@ -184,7 +185,7 @@ impl Encoder {
         let (input, workers, tuner) = (Input::Blocks(blocks), &mut self.workers, &mut self.tuner);
         let dict = dict::choose(&self.params, &plan, input, workers)?;
         let plan = plan.with_dict(dict);
-        let mut chunk = vec![0; plan.table_end() + 4 * blocks.len() + input.nbytes()];
+        let mut chunk = memory::zeros(plan.table_end() + 4 * blocks.len() + input.nbytes())?;
         let header = match blocks::encode(&self.params, &plan, input, workers, tuner, &mut chunk)? {
             Fit::Chunk(header) => header,
             // Stored blocks always fit.
@@ -209,10 +210,11 @@ impl Encoder {
         prefilter: &dyn Prefilter,
     ) -> Result<Vec<u8>> {
         let hook = jobs::first_worker(&mut self.workers).hook();
-        let mut changed = Vec::with_capacity(blocks.len());
+        let mut changed = Vec::new();
+        memory::reserve(&mut changed, blocks.len())?;
         let mut at = 0;
         for (nblock, block) in blocks.iter().enumerate() {
-            let mut dest = vec![0; block.len()];
+            let mut dest = memory::zeros(block.len())?;
             fill((nblock, at, block.len()), block, prefilter, hook, &mut dest)?;
             changed.push(dest);
             at += block.len();
@@ -298,7 +300,7 @@ impl<'a> Input<'a> {
             Self::Blocks(blocks) => blocks[nblock],
             Self::Made { source, prefilter } => {
                 let MadeBlock { data, hook } = made;
-                data.resize(plan.grid.range(nblock).len(), 0);
+                memory::resize(data, plan.grid.range(nblock).len())?;
                 make(plan, nblock, (*source, *prefilter), hook, data)?;
                 data
             }

@@ -82,6 +82,12 @@ pub enum Error {
         /// The limit of [`Limits`](crate::Limits) (bytes).
         limit: u64,
     },
+    /// The system has no memory for a buffer.
+    #[error("no memory for {nbytes} bytes")]
+    Memory {
+        /// Required (bytes).
+        nbytes: usize,
+    },
     /// The destination is too small.
     #[error("{needed} bytes needed, the destination has {room}")]
     Dest {
@@ -121,7 +127,7 @@ pub enum Blame {
     Data,
     /// This build of the program: it lacks a codec, a filter or a newer format.
     NotOurs,
-    /// The limit that the caller set.
+    /// The limit that the caller set, or the memory of the system.
     Limit,
     /// The call: it has invalid arguments.
     Usage,
@@ -145,7 +151,7 @@ impl Error {
             | Self::UnknownFilter { .. } => Blame::NotOurs,
             Self::Unsupported(Unsupported::Instrumented) => Blame::NotOurs,
             Self::Unsupported(_) => Blame::Usage,
-            Self::Limit { .. } => Blame::Limit,
+            Self::Limit { .. } | Self::Memory { .. } => Blame::Limit,
             Self::Dest { .. } | Self::Range { .. } | Self::Param(_) | Self::Hook { .. } => {
                 Blame::Usage
             }
@@ -162,6 +168,7 @@ impl Error {
         match self {
             Self::Block { .. }
             | Self::Limit { .. }
+            | Self::Memory { .. }
             | Self::Dest { .. }
             | Self::Param(_)
             | Self::Hook { .. } => self,

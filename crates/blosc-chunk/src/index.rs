@@ -16,6 +16,7 @@ use crate::decode::{self, Scratch};
 use crate::error::{Corrupt, Error, Result};
 use crate::header::{ChunkHeader, Kind};
 use crate::layout::{Layout, head_len};
+use crate::memory;
 use crate::params::{DParams, Registries};
 use crate::source::{Blocks, Extents, StoredBlock};
 use crate::special::{Special, SpecialKind, fill_special_from};
@@ -231,7 +232,7 @@ impl ChunkIndex {
     pub(crate) fn new(header: ChunkHeader, head: &[u8]) -> Result<Self> {
         let layout = Layout::parse(header, header.kind(), head)?;
         let extents = Extents::new(&layout, |nblock| layout.block_start(head, nblock))?;
-        Ok(Self { layout, head: head.to_vec(), extents })
+        Ok(Self { layout, head: memory::copy(head)?, extents })
     }
 
     /// The bytes of the chunk up to its blocks.

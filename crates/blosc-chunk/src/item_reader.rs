@@ -11,6 +11,7 @@ use core::ops::Range;
 use crate::chunk::Chunk;
 use crate::decode::Scratch;
 use crate::error::Result;
+use crate::memory;
 
 /// Reads parts of one chunk and keeps the last decoded block, so that reading another part of it is
 /// a copy.
@@ -98,7 +99,7 @@ impl<'a> ItemReader<'a> {
         }
         self.scratch.params().limits.check_nbytes(block.len())?;
         self.kept = 0..0;
-        self.block.resize(block.len(), 0);
+        memory::resize(&mut self.block, block.len())?;
         self.chunk.read_block(nblock, &mut self.block, &mut self.scratch)?;
         self.kept = block;
         Ok(true)

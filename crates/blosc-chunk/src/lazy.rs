@@ -5,6 +5,7 @@ use crate::error::{Corrupt, Error, Result};
 use crate::header::{ChunkHeader, Kind};
 use crate::index::ChunkIndex;
 use crate::layout::Grid;
+use crate::memory;
 
 /// Bytes of the number of the chunk and of its offset, before the sizes of its blocks.
 const POSITION_LEN: usize = 4 + 8;
@@ -80,7 +81,11 @@ impl LazyChunk {
         }
         let starts = header.nblocks().checked_mul(4)?;
         let head_len = header.header_len().checked_add(if is_stored { 0 } else { starts })?;
-        let mut bytes = index.head().get(..head_len)?.to_vec();
+        let mut bytes = Vec::new();
+        let more = header.nblocks().checked_mul(4)?.checked_add(POSITION_LEN)?;
+        memory::reserve(&mut bytes, header.header_len().checked_add(starts)?.checked_add(more)?)
+            .ok()?;
+        bytes.extend_from_slice(index.head().get(..head_len)?);
         *bytes.get_mut(FLAGS_AT)? |= LAZY;
         bytes.resize(header.header_len().checked_add(starts)?, 0);
         bytes.extend(i32::try_from(nchunk).ok()?.to_le_bytes());

@@ -101,6 +101,7 @@ mod jobs;
 mod layout;
 mod lazy;
 mod limits;
+mod memory;
 mod params;
 pub mod partial;
 mod promise;

@@ -20,6 +20,7 @@ use crate::chunk::block::StreamKind;
 use crate::error::{Corrupt, Error, Param, Result};
 use crate::flags::{Blosc2Flags, Flags};
 use crate::header::{ChunkHeader, Kind, MAX_BLOCKSIZE_2, field};
+use crate::memory;
 use crate::params::{CParams, Dict, Target};
 use crate::raw::RawExtension;
 use crate::special::SpecialKind;
@@ -223,6 +224,7 @@ fn assemble(chunk: &Chunk<'_>, header: ChunkHeader) -> Result<Vec<u8>> {
         return Err(Error::Param(Param::Nbytes { nbytes: header.nbytes(), max: max - new_len }));
     }
     let mut bytes = header.with_cbytes(cbytes).to_bytes();
+    memory::reserve(&mut bytes, cbytes)?;
     for nblock in 0..chunk.nblocks() {
         let start = chunk.layout().block_start(chunk.bytes(), nblock)?;
         bytes.extend_from_slice(&field(start - old_len + new_len).to_le_bytes());

@@ -10,6 +10,7 @@ use crate::flags::Blosc2Flags;
 use crate::header::Kind;
 use crate::jobs;
 use crate::layout::Layout;
+use crate::memory;
 use crate::source::{Blocks, InMemory};
 use crate::special::SpecialKind;
 
@@ -248,7 +249,7 @@ fn decode(
     let mut data = Vec::new();
     for block in blocks.iter_mut().filter(|block| block.error.is_none()) {
         params.limits.check_nbytes(block.nbytes)?;
-        data.resize(block.nbytes, 0);
+        memory::resize(&mut data, block.nbytes)?;
         let result = match &first {
             Err(error) if job.needs_reference(block.nblock) => Err(error.clone()),
             _ => job.read_part(worker, block.nblock, &(0..block.nbytes), &mut data, reference),

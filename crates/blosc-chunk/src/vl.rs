@@ -8,6 +8,7 @@ use core::ops::Range;
 
 use crate::error::{Corrupt, Error, Result};
 use crate::layout::read_i32;
+use crate::memory;
 use crate::source::{Blocks, StoredBlock};
 use crate::stream::Payload;
 
@@ -24,7 +25,8 @@ impl VlSizes {
         let layout = blocks.layout();
         // The field has 32 bits.
         let nbytes = u32::try_from(layout.header.nbytes()).unwrap_or(u32::MAX);
-        let mut ends = Vec::with_capacity(layout.grid.nblocks);
+        let mut ends = Vec::new();
+        memory::reserve(&mut ends, layout.grid.nblocks)?;
         let mut end = 0u32;
         for nblock in 0..layout.grid.nblocks {
             let left = nbytes.saturating_sub(end);

@@ -63,6 +63,8 @@ impl StreamEncoder for Encoder {
         if bound <= dest.len() {
             return self.snap.compress(src, dest).map(Some).map_err(|_| refused());
         }
+        let more = bound.saturating_sub(self.scratch.len());
+        self.scratch.try_reserve(more).map_err(|_| refused())?;
         self.scratch.resize(bound, 0);
         let len = self.snap.compress(src, &mut self.scratch).map_err(|_| refused())?;
         let Some(dest) = dest.get_mut(..len) else { return Ok(None) };

@@ -13,6 +13,7 @@ use super::hooks::After;
 use super::{Context, blosc2_context, lock};
 use crate::errors::{self, FAILURE, INVALID_HEADER, INVALID_PARAM, MEMORY_ALLOC};
 use crate::guard::{bytes, bytes_mut, put_out};
+use crate::memory::zeros;
 use crate::places::find;
 
 /// Compresses blocks to a chunk that keeps them separate; returns its size, or 0 if it does not
@@ -234,7 +235,7 @@ impl Reader<'_, '_> {
             None => self.blocks.read(nblock, self.scratch),
             Some(after) => {
                 let range = self.blocks.range(nblock);
-                let mut data = vec![0; range.len()];
+                let mut data = zeros(range.len()).ok_or(MEMORY_ALLOC)?;
                 let done = self.chunk.read_bytes_with(range, &mut data, self.scratch, after);
                 done.map(|()| data)
             }

@@ -8,7 +8,7 @@ use b2frame::nd::{BoxAt, ChunkPart, copy_box};
 use super::{Array, code, find, numbers};
 use crate::buffers::Kept;
 use crate::context::Context;
-use crate::errors::{self, FAILURE, INVALID_PARAM, NULL_POINTER};
+use crate::errors::{self, FAILURE, INVALID_PARAM, MEMORY_ALLOC, NULL_POINTER};
 use crate::guard::{bytes, bytes_mut};
 use crate::schunk;
 use crate::types::b2nd_array_t;
@@ -145,7 +145,9 @@ impl Array {
         let ChunkPart { nchunk, blocks, data } = part;
         // SAFETY: an array has a super-chunk of this library, which lives as long.
         let stored = unsafe { schunk::stored(self.schunk, nchunk) }?;
-        let mut mask = vec![true; self.blocks_in_chunk];
+        let mut mask = Vec::new();
+        mask.try_reserve_exact(self.blocks_in_chunk).map_err(|_| MEMORY_ALLOC)?;
+        mask.resize(self.blocks_in_chunk, true);
         for nblock in blocks {
             let place = usize::try_from(*nblock).ok().and_then(|n| mask.get_mut(n));
             *place.ok_or(FAILURE)? = false;

@@ -15,7 +15,7 @@ use crate::buffers::Kept;
 use crate::context::noted_run;
 use crate::errors::{self, DATA, FAILURE, FILE_READ, INVALID_PARAM, MEMORY_ALLOC};
 use crate::guard::put_out;
-use crate::memory::CBytes;
+use crate::memory::{CBytes, grow};
 use crate::types::{blosc2_cparams, blosc2_schunk};
 
 /// Shows a chunk; returns its length. Chunks in memory are shown in place; for chunks in files C
@@ -139,7 +139,7 @@ fn index_of(store: &dyn ReadAt, at: u64, cbytes: u64) -> Result<ChunkIndex, c_in
         if len_now <= head.len() {
             return Err(errors::READ_BUFFER);
         }
-        head.resize(len_now, 0);
+        grow(&mut head, len_now).ok_or(MEMORY_ALLOC)?;
         store.read_exact_at(at, &mut head).map_err(|_| FILE_READ)?;
         match ChunkIndex::parse(&head).map_err(|error| errors::read(&error))? {
             IndexStep::Ready(index) => return Ok(index),

@@ -76,7 +76,7 @@ fn read_blocks(
         let range = map.range(nblock);
         limits.check_nbytes(range.len())?;
         let (start, mut input) = (range.start, core::mem::take(&mut worker.hooked.input));
-        let block = resized(&mut input, range.len());
+        let block = resized(&mut input, range.len())?;
         let done = decode(worker, nblock, range, block).and_then(|()| {
             let hooked = &mut worker.hooked;
             let mut apply = |dest: &mut [u8]| {
@@ -86,7 +86,7 @@ fn read_blocks(
             if dest.len() == block.len() {
                 return apply(dest);
             }
-            let output = resized(&mut hooked.output, block.len());
+            let output = resized(&mut hooked.output, block.len())?;
             apply(output)?;
             dest.copy_from_slice(&output[part]);
             Ok(())

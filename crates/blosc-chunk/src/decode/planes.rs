@@ -107,7 +107,7 @@ impl Worker {
         job.params.limits.check_nbytes(nbytes)?;
         let block = job.blocks.block(nblock)?;
         let mut filtered = core::mem::take(&mut self.filtered);
-        let src = resized(&mut filtered, nbytes);
+        let src = resized(&mut filtered, nbytes)?;
         let mut planes: [&[u8]; MAX_PLANES] = [&[]; MAX_PLANES];
         let planes = &mut planes[..typesize];
         let result = if are_streams(job, block, nbytes) {
@@ -144,7 +144,7 @@ impl Worker {
         let width = nbytes / typesize;
         let planes = |field: &Range<usize>| field.start * width..field.end * width;
         let mut filtered = core::mem::take(&mut self.filtered);
-        let src = resized(&mut filtered, nbytes);
+        let src = resized(&mut filtered, nbytes)?;
         // From the first to the last byte of a field.
         let span = |stream: Range<usize>| {
             let inside = fields.iter().map(planes).map(|planes| {

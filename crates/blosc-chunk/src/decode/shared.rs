@@ -38,7 +38,7 @@ pub(super) fn read_split_block<B: Blocks>(
     }
     job.params.limits.check_nbytes(dest.len()).map_err(in_block)?;
     let mut filtered = core::mem::take(&mut jobs::first_worker(workers).filtered);
-    let src = resized(&mut filtered, dest.len());
+    let src = resized(&mut filtered, dest.len())?;
     let result = if job.undo.only() == Some(SHUFFLE) {
         unshuffle_streams(job, jobs, workers, streams, (src, dest))
     } else {

@@ -32,13 +32,13 @@ impl Worker {
         let cx = job.filter_cx(reference, StoreHint::Cached);
         if let Some(slice) = Slice::new(&job.undo, &cx, nbytes, part) {
             let mut filtered = core::mem::take(&mut self.filtered);
-            let src = resized(&mut filtered, nbytes);
+            let src = resized(&mut filtered, nbytes)?;
             let result = self.read_slice(job, nblock, &cx, &slice, (src, dest));
             self.filtered = filtered;
             return result;
         }
         let mut block = core::mem::take(&mut self.block);
-        let whole = resized(&mut block, nbytes);
+        let whole = resized(&mut block, nbytes)?;
         let result = self.read_block(job, nblock, reference, whole, StoreHint::Cached);
         if result.is_ok() {
             dest.copy_from_slice(&block[part.clone()]);
@@ -65,7 +65,7 @@ impl Worker {
             return Ok(());
         }
         let len = slice.nbytes();
-        let (planes, items) = resized(&mut self.block, 2 * len).split_at_mut(len);
+        let (planes, items) = resized(&mut self.block, 2 * len)?.split_at_mut(len);
         slice.gather(filtered, planes);
         job.undo.apply(cx, planes, items).map_err(|source| in_block(source.into()))?;
         dest.copy_from_slice(&items[slice.part()]);

@@ -14,6 +14,7 @@ use super::{Job, planes};
 use crate::error::{Error, Result};
 use crate::hooks::HookWorker;
 use crate::layout::{Layout, Split};
+use crate::memory;
 use crate::source::{Blocks, StoredBlock};
 use crate::stream::{Payload, Streams};
 use crate::vl;
@@ -53,7 +54,7 @@ impl Worker {
         }
         job.params.limits.check_nbytes(dest.len())?;
         let mut filtered = core::mem::take(&mut self.filtered);
-        let src = resized(&mut filtered, dest.len());
+        let src = resized(&mut filtered, dest.len())?;
         let result = if planes::are_streams(job, block, dest.len()) {
             self.unshuffle_streams(job, block, cx, (src, dest))
         } else {
@@ -178,9 +179,9 @@ pub(crate) fn nstreams(layout: &Layout, streams: &Streams<'_>, extent: usize, le
 }
 
 /// The first `len` bytes of a buffer that only grows.
-pub(super) fn resized(buffer: &mut Vec<u8>, len: usize) -> &mut [u8] {
+pub(super) fn resized(buffer: &mut Vec<u8>, len: usize) -> Result<&mut [u8]> {
     if buffer.len() < len {
-        buffer.resize(len, 0);
+        memory::resize(buffer, len)?;
     }
-    &mut buffer[..len]
+    Ok(&mut buffer[..len])
 }

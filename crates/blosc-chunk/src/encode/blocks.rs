@@ -9,6 +9,7 @@ use super::{Input, slots, worker};
 use crate::error::Result;
 use crate::header::{ChunkHeader, field};
 use crate::jobs;
+use crate::memory;
 use crate::params::CParams;
 use crate::tuner::ThreadTuner;
 
@@ -138,12 +139,14 @@ pub(super) fn first_block(
     {
         return Ok(None);
     }
-    let mut first = input.block(plan, 0, jobs::first_worker(workers).made())?.to_vec();
+    let first = input.block(plan, 0, jobs::first_worker(workers).made())?;
+    let mut first = memory::copy(first)?;
     let registry = &params.registries.filters;
     if params.filters.is_lossy(registry) {
         let geometry = worker::geometry(params);
         let cx = worker::filter_cx(params, plan, Reference::FirstBlock, geometry.as_ref());
-        let (mut filtered, mut scratch) = (vec![0; first.len()], vec![0; first.len()]);
+        let (mut filtered, mut scratch) =
+            (memory::zeros(first.len())?, memory::zeros(first.len())?);
         params.filters.forward(registry, &cx, &first, &mut filtered, &mut scratch)?;
         params.filters.backward(registry, &cx, &mut filtered, &mut first)?;
     }

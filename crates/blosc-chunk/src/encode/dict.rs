@@ -14,6 +14,7 @@ use super::worker::Worker;
 use crate::error::{Error, Result};
 use crate::jobs;
 use crate::layout::MAX_DICT_NBYTES;
+use crate::memory;
 use crate::params::{CParams, Dict};
 
 /// The dictionary that the parameters request, if there is enough data for one.
@@ -69,7 +70,9 @@ fn samples(job: &Job<'_>, worker: &mut Worker, max_nbytes: usize) -> Result<Vec<
         let stream = block.len() / job.plan.nstreams(block.len());
         let piece = (per_block / MIN_NSAMPLES).min(stream);
         let pieces = block.chunks(piece.max(block.len() / MIN_NSAMPLES));
-        text.extend(pieces.map(|part| part[..piece.min(part.len())].to_vec()));
+        for part in pieces {
+            text.push(memory::copy(&part[..piece.min(part.len())])?);
+        }
     }
     Ok(text)
 }

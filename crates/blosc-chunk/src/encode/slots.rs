@@ -14,6 +14,7 @@ use super::blocks::{Job, write_start};
 use super::worker::{self, Coded, Worker};
 use crate::error::{Error, Result};
 use crate::jobs::{self, for_each};
+use crate::memory;
 
 /// A block and the memory for its compressed form.
 pub(super) struct Slot<'a> {
@@ -35,7 +36,7 @@ pub(super) fn encode(
     if dest.len() >= nbytes {
         return encode_within(job, jobs, workers, dest, dest.len());
     }
-    let mut long = vec![0; nbytes];
+    let mut long = memory::zeros(nbytes)?;
     let end = encode_within(job, jobs, workers, &mut long, dest.len())?;
     if let Some(end) = end {
         dest[..end].copy_from_slice(&long[..end]);
@@ -53,7 +54,8 @@ fn encode_within(
 ) -> Result<Option<usize>> {
     let first = dest.len() - job.plan.header.nbytes();
     let room = max_cbytes.saturating_sub(job.plan.table_end());
-    let mut streams = vec![Coded::default(); job.plan.all_streams()];
+    let mut streams = Vec::new();
+    memory::resize::<Coded>(&mut streams, job.plan.all_streams())?;
     let nblocks = 0..job.plan.grid.nblocks;
     let slots = Slots { job, nblocks, room: &mut dest[first..], streams: &mut streams };
     if !fill_slots(job, jobs, workers, slots, room)? {

@@ -19,6 +19,7 @@ use crate::error::{Error, Result};
 use crate::header::field;
 use crate::hooks::HookWorker;
 use crate::jobs::{self, for_each};
+use crate::memory;
 use crate::params::CParams;
 use crate::promise::Promise;
 
@@ -104,7 +105,7 @@ impl Worker {
     ) -> Result<()> {
         let cx = filter_cx(job.params, job.plan, Reference::FirstBlock, None);
         let registry = &job.params.registries.filters;
-        self.stream.resize(items.len(), 0);
+        memory::resize(&mut self.stream, items.len())?;
         job.params.filters.forward(registry, &cx, items, &mut self.stream, &mut [])?;
         let nitems = items.len() / planes.len();
         // Threads begin with different planes.
@@ -181,7 +182,7 @@ pub(super) fn encode_streams(
     if is_shuffle(job) {
         let Buffers { made, filtered, .. } = &mut buffers;
         let block = job.input.block(job.plan, nblock, made)?;
-        filtered.resize(block.len(), 0);
+        memory::resize(filtered, block.len())?;
         encode_shuffled(job, jobs, workers, (block, filtered), shared.into_iter())?;
     } else {
         let block = filtered(&mut buffers, job, nblock)?;
@@ -352,9 +353,9 @@ fn filter<'b>(
     filtered: &'b mut Vec<u8>,
     scratch: &mut Vec<u8>,
 ) -> Result<&'b [u8]> {
-    filtered.resize(block.len(), 0);
+    memory::resize(filtered, block.len())?;
     if job.params.filters.active().nth(1).is_some() {
-        scratch.resize(block.len(), 0);
+        memory::resize(scratch, block.len())?;
     }
     let geometry = geometry(job.params);
     let cx = filter_cx(job.params, job.plan, reference, geometry.as_ref());
@@ -407,7 +408,7 @@ impl<'a> Coder<'a> {
             coded
         } else {
             // A stored stream would not fit, and is not worth a copy.
-            spare.resize(data.len(), 0);
+            memory::resize(spare, data.len())?;
             let Some(coded) = self.shorten(data, spare)? else { return Ok(None) };
             let Some(body) = body.get_mut(..coded.len) else { return Ok(None) };
             body.copy_from_slice(&spare[..coded.len]);

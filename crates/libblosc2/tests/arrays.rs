@@ -11,6 +11,7 @@ use blosc_capi::types::{
 };
 
 use crate::library::Blosc2;
+use crate::schunks::SChunk;
 
 type CreateCtx = unsafe extern "C" fn(
     *const blosc2_storage,
@@ -82,6 +83,15 @@ fn items(shapes: Shapes<'_>) -> Vec<u8> {
 
 impl Blosc2 {
     fn params(&self, is_contiguous: bool, shapes: Shapes<'_>) -> *mut b2nd_context_t {
+        self.params_with(is_contiguous, shapes, 0)
+    }
+
+    fn params_with(
+        &self,
+        is_contiguous: bool,
+        shapes: Shapes<'_>,
+        format: i8,
+    ) -> *mut b2nd_context_t {
         let mut cparams = blosc_capi::types::blosc2_cparams { blocksize: 0, ..self.cparams_of(1) };
         let storage = blosc2_storage {
             contiguous: u8::from(is_contiguous),
@@ -102,7 +112,17 @@ impl Blosc2 {
         let (shape, chunks, blocks) = (shape.as_ptr(), chunks.as_ptr(), blocks.as_ptr());
         // SAFETY: shapes are as long as it is told.
         unsafe {
-            f(&raw const storage, ndim, shape, chunks, blocks, ptr::null(), 0, &raw const layer, 1)
+            f(
+                &raw const storage,
+                ndim,
+                shape,
+                chunks,
+                blocks,
+                ptr::null(),
+                format,
+                &raw const layer,
+                1,
+            )
         }
     }
 
@@ -112,7 +132,11 @@ impl Blosc2 {
         shapes: Shapes<'_>,
         items: &[u8],
     ) -> Result<Array<'_>, c_int> {
-        let params = self.params(is_contiguous, shapes);
+        self.array_by(self.params(is_contiguous, shapes), items)
+    }
+
+    /// Makes an array with parameters, and frees these.
+    fn array_by(&self, params: *mut b2nd_context_t, items: &[u8]) -> Result<Array<'_>, c_int> {
         let f = self.function::<FromCbuffer>("b2nd_from_cbuffer");
         let mut handle = ptr::null_mut();
         let len = i64::try_from(items.len()).unwrap();
@@ -380,4 +404,27 @@ fn numbers_and_positions_are_inverse() {
     // SAFETY: three numbers each.
     unsafe { to(3, [0_i64; 3].as_ptr(), 5, index.as_mut_ptr()) };
     assert_eq!((index, back), ([0, 0, 5], 77));
+}
+
+#[test]
+fn the_format_of_a_type_is_kept_in_frames() {
+    let library = Blosc2::load();
+    for format in [0, 1, 2, 127] {
+        let params = library.params_with(true, SHAPES, format);
+        let array = library.array_by(params, &items(SHAPES)).unwrap();
+        // SAFETY: made by the library.
+        assert_eq!(unsafe { (*array.handle).dtype_format }, format);
+        // SAFETY: made by the library.
+        let schunk = SChunk { library: &library, handle: unsafe { (*array.handle).sc } };
+        let mut frame = schunk.frame().unwrap().bytes;
+        core::mem::forget(schunk);
+        let copy = library.of_frame(&mut frame).unwrap();
+        // SAFETY: made by the library.
+        assert_eq!(unsafe { (*copy.handle).dtype_format }, format);
+    }
+    for format in [-1, -128] {
+        let params = library.params_with(true, SHAPES, format);
+        assert!(!params.is_null());
+        assert_eq!(library.array_by(params, &items(SHAPES)).err(), Some(-1));
+    }
 }

@@ -95,6 +95,13 @@ impl NdMeta {
         Self::parse(&meta.encode())
     }
 
+    /// The same array with another format of its item type: 0 is NumPy's, others are opaque.
+    #[must_use]
+    pub const fn with_dtype_format(mut self, dtype_format: u8) -> Self {
+        self.dtype_format = dtype_format;
+        self
+    }
+
     /// Parses the content of a `b2nd` or `caterva` metalayer.
     ///
     /// # Errors

@@ -13,6 +13,7 @@ use crate::errors::{
     self, FAILURE, INVALID_PARAM, MEMORY_ALLOC, METALAYER_NOT_FOUND, NULL_POINTER,
 };
 use crate::guard::{self, bytes, put_out};
+use crate::memory::zeros;
 use crate::places;
 use crate::schunk::{self, New};
 use crate::types::{
@@ -133,16 +134,15 @@ unsafe fn meta(cparams: &blosc2_cparams, shapes: Shapes) -> Result<Result<NdMeta
     if dims.into_iter().any(|(block, chunk)| *block == 0 && *chunk > 0) {
         return Err(INVALID_PARAM);
     }
-    if dtype_format != 0 {
-        return Err(INVALID_PARAM);
-    }
     // SAFETY: the caller promises it.
     let dtype = match unsafe { guard::text(dtype) } {
         Some(text) => text.to_str().map_err(|_| INVALID_PARAM)?.to_owned(),
         None => format!("|S{}", cparams.typesize),
     };
-    let meta = NdMeta::new(&shape, &chunkshape, &blockshape, &dtype);
-    Ok(meta.map_err(|_| INVALID_PARAM))
+    let meta = NdMeta::new(&shape, &chunkshape, &blockshape, &dtype).map_err(|_| INVALID_PARAM);
+    // The field is a positive fixed number of MessagePack.
+    let format = u8::try_from(dtype_format).map_err(|_| FAILURE);
+    Ok(format.and_then(|format| Ok(meta?.with_dtype_format(format))))
 }
 
 /// Frees parameters; returns 0.
@@ -273,7 +273,7 @@ unsafe fn fill(
 ) -> Result<(), c_int> {
     let len = if layout.nchunks() == 0 { 0 } else { layout.chunk_nbytes() };
     let nbytes = i32::try_from(len).map_err(|_| INVALID_PARAM)?;
-    let mut data = vec![0; len];
+    let mut data = zeros(len).ok_or(MEMORY_ALLOC)?;
     for nchunk in 0..layout.nchunks() {
         let filled = layout.fill_chunk(nchunk, items, &mut data);
         filled.map_err(|error| errors::frame(&error))?;

@@ -390,6 +390,17 @@ impl SChunkWriter {
         self.compressor = Compressor::new(cparams.typesize(self.frame.typesize()));
     }
 
+    /// As [`set_cparams`](Self::set_cparams), and stores them in the header with the next commit
+    /// that changes something else: whoever opens the frame compresses new chunks in this way.
+    ///
+    /// # Errors
+    /// As [`lock`](Self::lock).
+    pub fn store_cparams(&mut self, cparams: CParams) -> Result<()> {
+        self.begin()?;
+        self.set_cparams(cparams);
+        self.frame.change().set_cparams(&self.compressor.cparams)
+    }
+
     /// Sets the durability of the next commits. The default for a new frame: commits survive a
     /// crash of the machine.
     pub fn set_durability(&mut self, durability: Durability) {

@@ -500,3 +500,69 @@ fn several_threads_read_one_super_chunk() {
         }
     });
 }
+
+/// The way of compressing that the fields show.
+fn way(fields: &blosc2_schunk) -> (u8, u8, u8, [u8; 6], [u8; 6], i32) {
+    let blosc2_schunk { compcode, clevel, splitmode, filters, filters_meta, blocksize, .. } =
+        *fields;
+    (compcode, clevel, splitmode, filters, filters_meta, blocksize)
+}
+
+#[test]
+fn fields_that_a_client_changes_are_in_the_header() {
+    let library = Blosc2::load();
+    let folder = tempfile::tempdir().unwrap();
+    for n in 0..9 {
+        let (is_contiguous, nbefore) = (n % 3 != 1, n / 3);
+        let path = folder.path().join(n.to_string());
+        let text = CString::new(path.to_str().unwrap()).unwrap();
+        let text = (n % 3 != 2).then_some(text.as_c_str());
+        let mut schunk = library.schunk_with(is_contiguous, text, library.cparams_of(1));
+        (0..nbefore).for_each(|_| assert!(schunk.append(&data(20_000)) > 0));
+        // SAFETY: the library made it, and nobody else uses it.
+        let fields = unsafe { &mut *schunk.handle };
+        (fields.compcode, fields.clevel, fields.splitmode, fields.blocksize) = (5, 1, 2, 8192);
+        (fields.filters, fields.filters_meta) = ([0, 0, 0, 0, 3, 2], [0, 0, 0, 0, 0, 1]);
+        let changed = way(fields);
+        assert_eq!(schunk.append(&data(20_000)), nbefore + 1);
+        let mut frame = schunk.frame().unwrap().bytes;
+        assert_eq!(way(library.buffer(&mut frame, false).fields()), changed, "{n}");
+        if text.is_some() {
+            drop(schunk);
+            schunk = library.open_at(&path, 0);
+            assert_eq!(way(schunk.fields()), changed, "{n}");
+            assert_eq!(schunk.append(&data(20_000)), nbefore + 2);
+            // The codec's format in the flags, and the last filter.
+            let chunk = schunk.lazy(nbefore + 1).unwrap().bytes;
+            assert_eq!((chunk[2] >> 5, chunk[21]), (4, 2));
+        }
+    }
+}
+
+#[test]
+fn chunks_in_memory_make_a_frame_of_their_context() {
+    let library = Blosc2::load();
+    let schunk = library.schunk(false);
+    assert_eq!(schunk.append(&data(20_000)), 1);
+    let cparams = blosc2_cparams { clevel: 1, ..library.cparams_of(5) };
+    let other = core::mem::ManuallyDrop::new(library.compressor(cparams));
+    // SAFETY: the library made it, and nobody else uses it.
+    let fields = unsafe { &mut *schunk.handle };
+    library.free(core::mem::replace(&mut fields.cctx, other.handle));
+    let mut frame = schunk.frame().unwrap().bytes;
+    let copy = library.buffer(&mut frame, false);
+    assert_eq!((copy.fields().compcode, copy.fields().clevel), (5, 1));
+}
+
+#[test]
+fn a_folder_has_no_frame_at_another_position() {
+    let library = Blosc2::load();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sparse");
+    let text = CString::new(path.to_str().unwrap()).unwrap();
+    let schunk = library.schunk_with(false, Some(&text), library.cparams_of(1));
+    assert_eq!(schunk.append(&data(20_000)), 1);
+    drop(schunk);
+    assert!(library.open_at(&path, 10).handle.is_null());
+    assert!(!library.open_at(&path, 0).handle.is_null());
+}

@@ -182,6 +182,24 @@ impl FrameHeader {
         self.has_vlmeta = has_vlmeta;
     }
 
+    /// Sets how new chunks are compressed. The typesize stays.
+    pub(crate) fn set_cparams(&mut self, cparams: &CParams) -> Result<()> {
+        let new = Self::new(self.header_len, 1, self.has_vlmeta, cparams)?;
+        *self = Self {
+            codec_and_level: new.codec_and_level,
+            udcodec: new.udcodec,
+            codec_meta: new.codec_meta,
+            other_flags: self.other_flags & !3 | new.other_flags,
+            other_flags2: self.other_flags2 & !1 | new.other_flags2,
+            blocksize: new.blocksize,
+            nfilters: new.nfilters,
+            filters: new.filters,
+            filters_meta: new.filters_meta,
+            ..self.clone()
+        };
+        Ok(())
+    }
+
     /// Sets the filters for new chunks, slot 0 first.
     pub(crate) fn set_filters(&mut self, filters: [u8; 6], filters_meta: [u8; 6]) {
         (self.filters, self.filters_meta) = (filters, filters_meta);

@@ -5,6 +5,7 @@ mod open;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use blosc_chunk::CParams;
 use blosc_io::MemStore;
 
 use crate::error::{Error, Param, Result};
@@ -264,6 +265,11 @@ impl FrameState {
     /// Lets each chunk have its own size, and blocks of individual sizes.
     pub(crate) fn set_vl_blocks(&mut self) {
         self.header.set_vl_blocks();
+    }
+
+    /// Sets how new chunks are compressed. The typesize stays.
+    pub(crate) fn set_cparams(&mut self, cparams: &CParams) -> Result<()> {
+        self.header.set_cparams(cparams)
     }
 
     /// Sets the filters for new chunks, slot 0 first.

@@ -9,8 +9,9 @@ use blosc_chunk::{ChunkHeader, SpecialKind};
 use blosc_io::Durability;
 
 use super::create::writer_of;
+use super::frame::cparams_of;
 use super::{Chunks, FramePlace, Inner, Private, find, mirror};
-use crate::context::{self, noted_run};
+use crate::context::{self, noted_run, settings_of};
 use crate::errors::{
     self, CHUNK_APPEND, FAILURE, FILE_REMOVE, INVALID_PARAM, MAX_BUFSIZE_EXCEEDED, MEMORY_ALLOC,
 };
@@ -144,6 +145,8 @@ unsafe fn store(
             }
             let Chunks::Files { writer, .. } = &mut inner.chunks else { return Err(FAILURE) };
             let code = |error: b2frame::Error| errors::frame(&error);
+            // SAFETY: the caller promises it.
+            unsafe { update_header(schunk, writer) }?;
             if is_variable {
                 writer.make_variable().map_err(code)?;
             }
@@ -152,6 +155,31 @@ unsafe fn store(
         }
         Chunks::Frame { .. } => Err(FAILURE),
     }
+}
+
+/// Takes over parameters that the client has written into the fields of the super-chunk. Without a
+/// change the header stays: it may have a codec of a client, or values that are no parameters.
+///
+/// # Safety
+///
+/// A super-chunk of this library.
+unsafe fn update_header(
+    schunk: *const blosc2_schunk,
+    writer: &mut SChunkWriter,
+) -> Result<(), c_int> {
+    // SAFETY: the caller promises it.
+    let cparams = unsafe { mirror::of_header(schunk) }.ok_or(INVALID_PARAM)?;
+    let old = cparams_of(writer.schunk().map_err(|error| errors::frame(&error))?.header());
+    let key = |c: &blosc2_cparams| {
+        let codec = (c.compcode, c.compcode_meta, c.clevel, c.splitmode, c.use_dict != 0);
+        (codec, c.blocksize, c.filters, c.filters_meta)
+    };
+    if key(&cparams) == key(&old) {
+        return Ok(());
+    }
+    // SAFETY: the pointers of the parameters are those of the super-chunk.
+    let settings = unsafe { settings_of(&cparams) }?;
+    writer.store_cparams(settings).map_err(|error| errors::frame(&error))
 }
 
 /// Rewrites a frame without chunks, with a chunk size.

@@ -87,6 +87,9 @@ pub(crate) unsafe fn open_file(
     let offset = u64::try_from(offset).map_err(|_| INVALID_PARAM)?;
     let path = path_of(urlpath);
     if path.is_dir() {
+        if offset != 0 {
+            return Err(INVALID_PARAM);
+        }
         let frame = SChunk::open_with(&path, &options(0)).map_err(|error| errors::frame(&error))?;
         let frame = Arc::new(frame);
         let chunks =
@@ -172,7 +175,7 @@ fn sizes_of(frame: &SChunk) -> Result<Sizes, c_int> {
 }
 
 /// The parameters in a header, for C.
-fn cparams_of(header: &FrameHeader) -> blosc2_cparams {
+pub(super) fn cparams_of(header: &FrameHeader) -> blosc2_cparams {
     let number = |n: u32| i32::try_from(n).unwrap_or(0);
     blosc2_cparams {
         compcode: header.codec(),
@@ -296,7 +299,7 @@ pub(super) unsafe fn params(
     inner: &Inner,
 ) -> Result<FrameParams, c_int> {
     // SAFETY: the caller promises it.
-    let mut cparams = unsafe { mirror::cparams(schunk) }.ok_or(INVALID_PARAM)?;
+    let mut cparams = unsafe { mirror::of_header(schunk) }.ok_or(INVALID_PARAM)?;
     if let (Chunks::Memory(chunks), false) = (&inner.chunks, inner.is_contiguous) {
         // C-Blosc2 does the same when it combines chunks to a frame.
         let first = chunks.first().and_then(|chunk| ChunkHeader::parse(chunk.as_slice()).ok());

@@ -6,6 +6,7 @@ use core::ffi::{CStr, c_int, c_void};
 use core::ptr;
 
 use super::{Inner, Layer};
+use crate::context;
 use crate::errors::{INVALID_PARAM, MEMORY_ALLOC};
 use crate::memory::{self, CBytes, boxed};
 use crate::types::{
@@ -83,6 +84,54 @@ pub(super) unsafe fn cparams(schunk: *const blosc2_schunk) -> Option<blosc2_cpar
     let storage = unsafe { storage.as_ref() }?;
     // SAFETY: NULL, or parameters that `begin` made.
     unsafe { storage.cparams.as_ref() }.copied()
+}
+
+/// The parameters for the header of a frame. As in C-Blosc2, the fields of the super-chunk decide
+/// if it is a frame; otherwise its context does. Clients change both.
+///
+/// # Safety
+///
+/// A super-chunk of this library.
+pub(super) unsafe fn of_header(schunk: *const blosc2_schunk) -> Option<blosc2_cparams> {
+    // SAFETY: the caller promises it.
+    let stored = unsafe { cparams(schunk) }?;
+    // SAFETY: the caller promises it.
+    if unsafe { (*schunk).frame.is_null() } {
+        // SAFETY: the caller promises it.
+        let cctx = unsafe { (*schunk).cctx };
+        let mut own = stored;
+        // SAFETY: NULL or a context of this library.
+        let code = unsafe { context::get_cparams(cctx, &raw mut own) };
+        return Some(if code < 0 { stored } else { with_way_of(stored, &own) });
+    }
+    // SAFETY: the caller promises it.
+    let fields = unsafe { &*schunk };
+    let own = blosc2_cparams {
+        compcode: fields.compcode,
+        compcode_meta: fields.compcode_meta,
+        clevel: fields.clevel,
+        splitmode: fields.splitmode.into(),
+        filters: fields.filters,
+        filters_meta: fields.filters_meta,
+        #[cfg(not(feature = "soname-7"))]
+        use_dict: fields.use_dict.into(),
+        ..stored
+    };
+    Some(blosc2_cparams { blocksize: fields.blocksize, ..with_way_of(stored, &own) })
+}
+
+/// The parameters with codec and filters of others.
+const fn with_way_of(cparams: blosc2_cparams, other: &blosc2_cparams) -> blosc2_cparams {
+    blosc2_cparams {
+        compcode: other.compcode,
+        compcode_meta: other.compcode_meta,
+        clevel: other.clevel,
+        use_dict: other.use_dict,
+        splitmode: other.splitmode,
+        filters: other.filters,
+        filters_meta: other.filters_meta,
+        ..cparams
+    }
 }
 
 /// Shows the numbers of chunks and bytes.

@@ -22,6 +22,7 @@ use blosc_chunk::{CParams, Decoder, Encoder};
 use crate::errors::{INVALID_PARAM, MEMORY_ALLOC};
 use crate::guard::put_out;
 use crate::places::{Freed, Place, find};
+use crate::pool;
 use crate::types::{
     blosc2_cparams, blosc2_dparams, blosc2_postfilter_params, blosc2_prefilter_params,
 };
@@ -118,6 +119,7 @@ pub unsafe fn create_dctx(dparams: blosc2_dparams) -> *mut blosc2_context {
 pub unsafe fn free(handle: *mut blosc2_context) {
     // SAFETY: the caller promises it.
     drop(unsafe { FREED.take(handle) });
+    pool::end_unused();
 }
 
 /// The parameters of a context that compresses.
@@ -166,7 +168,12 @@ pub unsafe fn set_maskout(handle: *mut blosc2_context, mask: *const u8, nblocks:
     let Some(mask) = (unsafe { crate::guard::bytes(mask.cast(), len) }) else {
         return INVALID_PARAM;
     };
-    *lock(&context.mask) = Some(mask.iter().map(|left_out| *left_out != 0).collect());
+    let mut blocks = Vec::new();
+    if blocks.try_reserve_exact(len).is_err() {
+        return MEMORY_ALLOC;
+    }
+    blocks.extend(mask.iter().map(|left_out| *left_out != 0));
+    *lock(&context.mask) = Some(blocks);
     0
 }
 

@@ -17,7 +17,7 @@ struct Pools {
 /// Up to `nthreads` threads, including the caller's: with 1 it is the only one.
 ///
 /// All callers with the same number share a pool. Its threads start when needed, and end after some
-/// time without work.
+/// time without work, or with the last context ([`end_unused`]).
 #[must_use]
 pub fn executor(nthreads: usize) -> Executor {
     if nthreads <= 1 {
@@ -30,6 +30,14 @@ pub fn executor(nthreads: usize) -> Executor {
     let executor = Executor::threads(nthreads);
     kept.push((nthreads, executor.clone()));
     executor
+}
+
+/// Ends the threads of pools that no call and no context holds any more.
+pub fn end_unused() {
+    let mut kept = lock();
+    let unused: Vec<_> = kept.extract_if(.., |(_, executor)| !executor.is_shared()).collect();
+    drop(kept);
+    drop(unused);
 }
 
 /// Frees all pools. The threads of a pool end when no call and no context holds it any more.

@@ -75,6 +75,16 @@ impl Executor {
         !HAS_THREADS || matches!(self.source, Source::Caller)
     }
 
+    /// Whether another executor has the same threads, which dropping this one would not end.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        match &self.source {
+            Source::Caller => false,
+            Source::Ours(pool) => Arc::strong_count(pool) > 1,
+            Source::Given(given) => Arc::strong_count(given) > 1,
+        }
+    }
+
     /// Whether the threads belong to a pool of the caller. They may run other tasks while a call
     /// waits for some: a call that waits for another could then wait for itself.
     #[must_use]

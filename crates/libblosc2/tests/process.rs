@@ -3,6 +3,8 @@
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 
+use blosc_capi::types::{blosc2_cparams, blosc2_dparams};
+
 use crate::library::{Blosc2, data};
 
 type Compress =
@@ -82,4 +84,81 @@ fn a_child_goes_on_with_super_chunks_of_its_parent() {
         assert_eq!(own.append(&data(500)), 1);
     });
     assert_eq!(schunk.fields().nchunks, 1);
+}
+
+/// The number in the line of `/proc/self/status` that begins so.
+fn status(name: &str) -> u64 {
+    let text = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = text.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+    line.split_whitespace().next().unwrap().parse().unwrap()
+}
+
+/// In a separate process, which has one thread.
+#[test]
+fn threads_end_with_the_last_context() {
+    let library = Blosc2::load();
+    let data = data(4_000_000);
+    blosc_testdata::in_child(|| {
+        let params = blosc2_cparams { typesize: 4, nthreads: 3, ..library.cparams() };
+        let (first, second) = (library.compressor(params), library.compressor(params));
+        let chunk = first.compress(&data).unwrap();
+        drop(second);
+        assert!(status("Threads:") > 1);
+        drop(first);
+        // Threads without work would end after two seconds.
+        let start = std::time::Instant::now();
+        while status("Threads:") > 1 {
+            assert!(start.elapsed().as_millis() < 1500);
+            std::thread::yield_now();
+        }
+        let reader = library.decompressor(blosc2_dparams { nthreads: 3, ..library.dparams() });
+        assert_eq!(reader.decompress_into(&chunk, &mut vec![0; data.len()]), 4_000_000);
+    });
+}
+
+/// The limit of the address space.
+#[repr(C)]
+struct Limit {
+    now: u64,
+    most: u64,
+}
+
+unsafe extern "C" {
+    fn setrlimit(resource: c_int, limit: *const Limit) -> c_int;
+}
+
+/// `RLIMIT_AS` of Linux.
+const ADDRESS_SPACE: c_int = 9;
+
+/// Each in a separate process, whose memory is limited. Blocks are longer than any memory that C's
+/// allocator keeps for reuse.
+#[test]
+fn no_memory_is_a_code() {
+    let library = Blosc2::load();
+    let data = data(80_000_000);
+    let chunk = {
+        let params = blosc2_cparams { typesize: 4, blocksize: 72_000_000, ..library.cparams() };
+        library.compressor(params).compress(&data).unwrap()
+    };
+    let (mut to, mut back) = (vec![0; data.len() + 32], vec![0; data.len()]);
+    for nthreads in [1, 2] {
+        blosc_testdata::in_child(|| {
+            let params = blosc2_cparams {
+                compcode: 1,
+                typesize: 4,
+                blocksize: 72_000_000,
+                nthreads,
+                ..library.cparams()
+            };
+            let compressor = library.compressor(params);
+            let reader = library.decompressor(blosc2_dparams { nthreads, ..library.dparams() });
+            let most = (status("VmSize:") << 10) + 4_000_000;
+            let limit = Limit { now: most, most };
+            // SAFETY: the limit can be read.
+            let code = unsafe { setrlimit(ADDRESS_SPACE, &raw const limit) };
+            assert_eq!(code, 0);
+            assert_eq!(compressor.compress_into(&data, &mut to), -4);
+            assert_eq!(reader.decompress_into(&chunk, &mut back), -4);
+        });
+    }
 }

@@ -125,6 +125,13 @@ fn number(text: &[u8]) -> i64 {
     if is_negative { value.saturating_neg() } else { value }
 }
 
+/// The lower half of a number, which C takes where it counts in 32 bits.
+#[must_use]
+pub fn lower(n: i64) -> i32 {
+    let [a, b, c, d, ..] = n.to_le_bytes();
+    i32::from_le_bytes([a, b, c, d])
+}
+
 fn shuffle(word: &[u8]) -> Option<i32> {
     [&b"NOSHUFFLE"[..], b"SHUFFLE", b"BITSHUFFLE"]
         .into_iter()

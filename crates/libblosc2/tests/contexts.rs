@@ -179,3 +179,18 @@ fn blocks_of_individual_sizes_stay_apart() {
     assert_eq!(compressor.vl_chunk(&[&[], &[1]]), Err(INVALID_PARAM));
     assert_eq!(compressor.vl_chunk(&[]), Err(INVALID_PARAM));
 }
+
+#[test]
+fn bytedelta_needs_the_size_of_an_item() {
+    let library = Blosc2::load();
+    for id in [34, 35] {
+        for (clevel, nbytes, is_refused) in [(5, 4000, true), (5, 20, false), (0, 4000, false)] {
+            let d = blosc2_cparams { clevel, typesize: 4, ..library.cparams() };
+            let cparams = blosc2_cparams { filters: [0, 0, 0, 0, 0, id], ..d };
+            let made = library.compressor(cparams).compress(&data(nbytes));
+            assert_eq!(made.err(), is_refused.then_some(-18));
+            let cparams = blosc2_cparams { filters_meta: [0, 0, 0, 0, 0, 4], ..cparams };
+            assert!(library.compressor(cparams).compress(&data(nbytes)).is_ok());
+        }
+    }
+}

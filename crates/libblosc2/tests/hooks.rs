@@ -133,6 +133,39 @@ fn what_a_prefilter_does_with_a_disposable_output_does_not_matter() {
     assert_eq!((chunk.len(), chunk[31]), (32, 0x10));
 }
 
+#[cfg(not(feature = "soname-7"))]
+#[test]
+fn a_disposable_block_that_is_skipped_leaves_the_others_if_data_are_stored() {
+    unsafe extern "C" fn skips_one(params: *mut blosc2_prefilter_params) -> c_int {
+        // SAFETY: the library passes valid arguments.
+        let p = unsafe { &*params };
+        let len = usize::try_from(p.output_size).unwrap();
+        // SAFETY: the header says so.
+        unsafe { p.output.write_bytes(5, len) };
+        c_int::from(p.nblock == 1)
+    }
+    let library = Blosc2::load();
+    let log = Log::default();
+    for (clevel, nbytes) in [(0, 20_000), (5, 20)] {
+        let mut params = blosc2_prefilter_params { output_is_disposable: 1, ..preparams(&log) };
+        let cparams = blosc2_cparams {
+            prefilter: Some(skips_one),
+            preparams: &raw mut params,
+            typesize: 4,
+            blocksize: 4096,
+            clevel,
+            ..library.cparams()
+        };
+        let chunk = library.compressor(cparams).compress(&data(nbytes)).unwrap();
+        let mut back = vec![9; nbytes];
+        let decompressor = library.decompressor(library.dparams());
+        assert_eq!(usize::try_from(decompressor.decompress_into(&chunk, &mut back)), Ok(nbytes));
+        for (nblock, block) in back.chunks(4096).enumerate() {
+            assert!(block.iter().all(|byte| *byte == if nblock == 1 { 0 } else { 5 }));
+        }
+    }
+}
+
 #[test]
 fn a_postfilter_gets_whole_blocks_of_any_chunk() {
     let library = Blosc2::load();

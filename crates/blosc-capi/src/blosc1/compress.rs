@@ -9,7 +9,7 @@ use crate::blosc1::kept::{self, Setup};
 use crate::blosc1::settings::{self, Chosen};
 use crate::blosc1::{MAX_NBYTES, OVERHEAD, compressor};
 use crate::codes::{self, CODEC_SUPPORT, FAILURE, INVALID_PARAM};
-use crate::env::Variables;
+use crate::env::{self, Variables};
 use crate::guard;
 use crate::warning::warn;
 
@@ -74,10 +74,10 @@ fn changed(call: Call, variables: &Variables) -> Call {
     let level = variables.clevel.filter(|level| *level >= 0);
     let typesize = variables.typesize.filter(|typesize| *typesize > 0);
     Call {
-        clevel: level.map_or(call.clevel, |level| c_int::try_from(level).unwrap_or(c_int::MAX)),
+        clevel: level.map_or(call.clevel, env::lower),
         doshuffle: variables.shuffle.unwrap_or(call.doshuffle),
         typesize: typesize
-            .map_or(call.typesize, |typesize| usize::try_from(typesize).unwrap_or(usize::MAX)),
+            .map_or(call.typesize, |n| usize::try_from(env::lower(n)).unwrap_or(usize::MAX)),
         ..call
     }
 }

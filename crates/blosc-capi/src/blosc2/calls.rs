@@ -11,7 +11,7 @@ use blosc_chunk::{CParams, Dict, Pipeline, SplitMode, Target};
 
 use super::settings::{self, Settings};
 use crate::context::{Context, Room};
-use crate::env::Variables;
+use crate::env::{self, Variables};
 use crate::epoch::PerProcess;
 use crate::errors::{CODEC_PARAM, CODEC_SUPPORT};
 use crate::types::blosc2_cparams;
@@ -75,9 +75,9 @@ pub unsafe fn compress(
 fn key(clevel: c_int, doshuffle: c_int, typesize: i32) -> Result<Key, c_int> {
     let set = Variables::read();
     let positive = |n: Option<i64>, other: i32| {
-        n.and_then(|n| i32::try_from(n).ok()).filter(|n| *n > 0).unwrap_or(other)
+        n.filter(|n| *n > 0).map(env::lower).filter(|n| *n > 0).unwrap_or(other)
     };
-    let clevel = set.clevel.filter(|level| *level >= 0).unwrap_or(clevel.into());
+    let clevel = set.clevel.filter(|level| *level >= 0).map_or(clevel, env::lower);
     let shuffle = set.shuffle.unwrap_or(doshuffle);
     let now = settings::change(|now| {
         now.has_delta = set.delta.unwrap_or(now.has_delta);

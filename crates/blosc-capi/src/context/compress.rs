@@ -8,9 +8,12 @@ use blosc_chunk::{CParams, ChunkHeader, Encoder, Error};
 
 use super::hooks::{Before, NO_PREPARAMS, Place};
 use super::{Context, Room, blosc2_context, lock, params};
-use crate::errors::{self, FAILURE, INVALID_PARAM, MAX_BUFSIZE_EXCEEDED};
+use crate::errors::{self, FAILURE, FILTER_PIPELINE, INVALID_PARAM, MAX_BUFSIZE_EXCEEDED};
 use crate::guard::{bytes, bytes_mut};
 use crate::places::find;
+
+/// Fewer bytes are stored as they are, without filters.
+const MIN_COMPRESSED: usize = 32;
 
 /// Compresses data to a chunk; returns its size, or 0 if it does not fit.
 ///
@@ -81,10 +84,14 @@ impl Context {
             Ok(settings) => settings,
             Err(code) => return code,
         };
+        let is_stored = settings.clevel.get() == 0 || nbytes < MIN_COMPRESSED;
+        if !is_stored && params::lacks_width(&lock(&self.cparams)) {
+            return FILTER_PIPELINE;
+        }
         let source = src.map_or(Source::Nothing(nbytes), Source::Data);
         let result = self.encode(settings, |encoder| {
             if has_prefilter {
-                let before = self.before(handle, encoder);
+                let before = Before { is_stored, ..self.before(handle, encoder) };
                 return encoder.encode_with_into(source, &before, dest);
             }
             encoder.encode_into(src.unwrap_or_default(), dest)
@@ -148,6 +155,7 @@ impl Context {
         let nchunk = unsafe { params::current_nchunk(cparams.schunk.cast()) };
         let params = self.preparams.unwrap_or(NO_PREPARAMS);
         let place = Place { handle, nchunk, typesize: encoder.params().typesize };
-        Before { function: cparams.prefilter, params, place }
+        let is_stored = encoder.params().clevel.get() == 0;
+        Before { function: cparams.prefilter, params, place, is_stored }
     }
 }

@@ -35,6 +35,8 @@ pub(super) struct Before {
     pub(super) function: blosc2_prefilter_fn,
     pub(super) params: blosc2_prefilter_params,
     pub(super) place: Place,
+    /// Whether the data are stored as they are. The output of a disposable block counts then.
+    pub(super) is_stored: bool,
 }
 
 // SAFETY: the header says that several threads call the function, if the context has several.
@@ -52,9 +54,9 @@ impl Prefilter for Before {
         // Items may be wider than those of the chunk: then they do not fit into its block.
         let ttmp_nbytes = self.place.ttmp_nbytes(cx.blocksize);
         let wide = if output_nbytes > dest.len() { output_nbytes } else { 0 };
-        let scratch = zeroed(cx.scratch, ttmp_nbytes, wide);
+        let scratch = zeroed(cx.scratch, ttmp_nbytes, wide)?;
         let (ttmp, apart) = scratch.split_at_mut(ttmp_nbytes.min(scratch.len()));
-        if !is_disposable {
+        if !is_disposable || self.is_stored {
             dest.fill(0);
         }
         let output = if wide > 0 { apart.as_mut_ptr() } else { dest.as_mut_ptr() };
@@ -74,7 +76,7 @@ impl Prefilter for Before {
         };
         // SAFETY: the client gave the function for these arguments, whose memory lives on.
         let code = unsafe { function(&raw mut params) };
-        if is_disposable {
+        if is_disposable && (code != 0 || !self.is_stored) {
             return Ok(Made::Zeros);
         }
         if code != 0 {
@@ -99,10 +101,12 @@ fn is_disposable(_: &blosc2_prefilter_params) -> bool {
 }
 
 /// Memory of a thread: `kept` bytes that keep their content, and `cleared` bytes of zeros.
-fn zeroed(memory: &mut Vec<u8>, kept: usize, cleared: usize) -> &mut [u8] {
+fn zeroed(memory: &mut Vec<u8>, kept: usize, cleared: usize) -> HookResult<&mut [u8]> {
     memory.truncate(kept);
-    memory.resize(kept.saturating_add(cleared), 0);
-    memory
+    let len = kept.saturating_add(cleared);
+    memory.try_reserve(len.saturating_sub(memory.len()))?;
+    memory.resize(len, 0);
+    Ok(memory)
 }
 
 /// A postfilter of C.
@@ -125,7 +129,7 @@ impl Postfilter for After {
         // If a function writes only a part of its output, the rest must not leak earlier content.
         dest.fill(0);
         let ttmp_nbytes = self.place.ttmp_nbytes(cx.blocksize);
-        let ttmp = zeroed(cx.scratch, ttmp_nbytes, 0);
+        let ttmp = zeroed(cx.scratch, ttmp_nbytes, 0)?;
         let mut params = blosc2_postfilter_params {
             input: cx.input.as_ptr(),
             output: dest.as_mut_ptr(),

@@ -11,7 +11,7 @@ use blosc_chunk::{
     CParams, CodecId, DParams, Dict, FilterId, Level, Limits, Pipeline, SplitMode, Target,
 };
 
-use crate::env::Variables;
+use crate::env::{self, Variables};
 use crate::errors::{CODEC_PARAM, INVALID_PARAM};
 use crate::guard;
 use crate::pool;
@@ -73,22 +73,31 @@ pub(super) fn are_possible(cparams: &blosc2_cparams) -> bool {
     cparams.tuner_id == 0 && cparams.filters.iter().all(is_known)
 }
 
+/// The ids of the filter bytedelta, old and new.
+const BYTEDELTAS: [u8; 2] = [34, 35];
 /// A number without a codec.
 const NO_CODEC: u8 = u8::MAX;
 /// The first filter id of clients.
 const FIRST_OF_CLIENTS: u8 = 160;
 
+/// Whether bytedelta does not know the size of an item. A super-chunk would tell it.
+pub(super) fn lacks_width(cparams: &blosc2_cparams) -> bool {
+    let lacks = |(id, meta): (&u8, &u8)| BYTEDELTAS.contains(id) && *meta == 0;
+    let mut slots = cparams.filters.iter().zip(&cparams.filters_meta);
+    cparams.schunk.is_null() && slots.any(lacks)
+}
+
 /// Applies the variables of the environment to parameters.
 pub(super) fn with_environment(mut cparams: blosc2_cparams) -> blosc2_cparams {
     let set = Variables::read();
-    let level = set.clevel.and_then(|level| u8::try_from(level).ok());
+    // C-Blosc2 takes the lowest byte.
+    let level = set.clevel.filter(|level| *level >= 0).map(|level| level.to_le_bytes()[0]);
     cparams.clevel = level.unwrap_or(cparams.clevel);
     if let Some(shuffle) = set.shuffle.and_then(|shuffle| u8::try_from(shuffle).ok()) {
         let [.., last] = &mut cparams.filters;
         *last = shuffle;
     }
-    let positive =
-        |value: Option<i64>| value.and_then(|n| i32::try_from(n).ok()).filter(|n| *n > 0);
+    let positive = |value: Option<i64>| value.filter(|n| *n > 0).map(env::lower).filter(|n| *n > 0);
     cparams.typesize = positive(set.typesize).unwrap_or(cparams.typesize);
     cparams.blocksize = positive(set.blocksize).unwrap_or(cparams.blocksize);
     if let Some(name) = &set.compressor {

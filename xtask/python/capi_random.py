@@ -38,7 +38,7 @@ DIFFERENCES = {
     and a["damaged"]
     and ours[0] in (-1, -5, -9),
     "damage not seen": lambda f, a, theirs, ours: f in ("decompress", "decompress_ctx", "getitem")
-    and (a["damaged"] == "body" or a["damaged"] and a.get("nitems", 1) < 1)
+    and (a["damaged"] == "body" or a["damaged"] and (a.get("nitems", 1) < 1 or f == "getitem" and theirs[0] == -2))
     and theirs[0] in (-1, -2, ours[0]),
     "outside": lambda f, a, theirs, ours: f == "getitem" and ours[0] == -1 and a["outside"],
     "large destsize": lambda f, a, theirs, ours: a.get("destsize", 0) >= 1 << 31

@@ -118,7 +118,10 @@ fn testdata() -> Result<Vec<Finding>> {
     }
     for listed in Manifest::load()?.fixtures {
         if !listed.path().is_file() {
-            findings.push(format!("conformance/samples/{}: in the manifest but not there", listed.file));
+            findings.push(format!(
+                "conformance/samples/{}: in the manifest but not there",
+                listed.file
+            ));
         }
     }
     Ok(findings)

@@ -4,6 +4,7 @@
 //! printed after it. [`Error::code`] gives the exit code, [`Error::hint`] tells the user what to
 //! do.
 
+mod advice;
 pub(crate) mod message;
 
 use blosc_dtype::npy::NpyError;
@@ -489,7 +490,7 @@ impl Error {
     fn library_hint(&self) -> Option<&'static str> {
         Some(match self {
             Self::Data(error) => match &**error {
-                blosc_data::Error::Refused(refusal) => message::advice(refusal)?,
+                blosc_data::Error::Refused(refusal) => advice::of_refusal(refusal)?,
                 _ => return None,
             },
             Self::Csv(CsvError::Value { .. }) => message::OTHER_TYPES,

@@ -1,6 +1,7 @@
 //! The formats, re-exported from the libraries, with additions of the program.
 
 pub(crate) mod bcolz;
+pub(crate) mod npy;
 pub(crate) mod store;
 
 // `blosc_data` hides the crates of the formats.

@@ -391,7 +391,7 @@ impl SChunkWriter {
     }
 
     /// As [`set_cparams`](Self::set_cparams), and stores them in the header with the next commit
-    /// that changes something else: whoever opens the frame compresses new chunks in this way.
+    /// that changes something else: later writers of the frame compress new chunks in this way.
     ///
     /// # Errors
     /// As [`lock`](Self::lock).

@@ -154,7 +154,8 @@ mod tests {
 
     /// The measured tables beside the fixtures, one row per line.
     fn rows() -> Vec<Vec<String>> {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../conformance/samples/chunks/blocksizes.txt");
+        let path =
+            concat!(env!("CARGO_MANIFEST_DIR"), "/../../conformance/samples/chunks/blocksizes.txt");
         let text = std::fs::read_to_string(path).unwrap();
         let rows = text.lines().filter(|line| !line.starts_with('#'));
         rows.map(|line| line.split(' ').map(str::to_owned).collect()).collect()

@@ -92,7 +92,7 @@ fn errors_are_said_in_words_of_the_program() {
         ("b2 cat -o x f", "no option \"-o\"", "the output is standard output: use `> FILE`"),
         (
             "b2 c -T x f",
-            "--threads: \"x\" is no whole number that fits here",
+            "--threads: \"x\" is not a whole number in the allowed range",
             "`b2 compress -h` lists the options",
         ),
         (

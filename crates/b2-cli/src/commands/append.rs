@@ -8,7 +8,7 @@
 mod array;
 mod bcolz;
 mod blp;
-pub(crate) mod npy;
+mod npy;
 mod store;
 
 use std::{
@@ -119,7 +119,7 @@ fn append_files(args: &AppendArgs, cx: &Context, origin: &Origin, files: &[PathB
     if files.iter().any(|file| file == Path::new("-")) && io::stdin().is_terminal() {
         return Err(message::TERMINAL_INPUT.error());
     }
-    if let Some(path) = npy::target(origin) {
+    if let Some(path) = formats::npy::target(origin) {
         let (appended, grown) = npy::append(args, cx, path, files)?;
         return report(cx, &origin.name(), appended, grown, false);
     }

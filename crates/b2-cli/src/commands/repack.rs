@@ -14,10 +14,10 @@ use serde::Serialize;
 
 use crate::{
     args::RepackArgs,
-    commands::append::npy,
     context::Context,
     error::{Doing, Error, Result, message},
     exit::Code,
+    formats::npy,
     inputs::{Object, ObjectReader, Origin, Part, frame_bytes, is_sparse, origin, walk},
     render::harmless,
     sequence,

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use blosc_data::error::{BcolzLack, Refusal};
+use blosc_data::error::Refusal;
 use blosc_dtype::Dtype;
 
 use super::Error;
@@ -39,36 +39,6 @@ pub(super) fn refused(refusal: Refusal) -> Error {
         Refusal::SeveralValues => A_STORE.error(),
         other => Error::Data(Box::new(other.into())),
     }
-}
-
-/// Advice for data that the library refuses to convert.
-pub(super) const fn advice(refusal: &Refusal) -> Option<&'static str> {
-    Some(match refusal {
-        Refusal::ObjectsStayWhole(_) => "--columns leaves columns out",
-        Refusal::PythonObjects => "`b2 show` shows what is plain data",
-        Refusal::UnknownItems => "use --dtype, and --shape for more than one dimension",
-        Refusal::IsForArrays(_) => "use --dtype and --shape",
-        Refusal::FormatWithoutShape(_) => "use --format b2nd",
-        Refusal::IsForTwoDimensions(_) => "use --shape, or another codec",
-        Refusal::NoNpyType(_) => "use --format raw",
-        Refusal::RowsOfTable => "use --chunks N and --blocks N",
-        Refusal::ExtraColumn(_) => {
-            "`b2 table add` makes one, `b2 convert --columns NAME,NAME` leaves some out"
-        }
-        Refusal::TextTooLong(_) => OTHER_TYPES,
-        Refusal::NotInBcolz(lack) => match lack {
-            BcolzLack::Deletion => {
-                "`b2 convert --where 'not (CONDITION)' TABLE NEW.bcolz` makes one without some"
-            }
-            BcolzLack::DeletedRows => "`b2 recompress` writes it anew",
-            BcolzLack::NullColumn => "give the new column a value: COLUMN:TYPE=VALUE",
-            BcolzLack::NullCell => {
-                "`b2 table set TABLE COLUMN=VALUE --where 'COLUMN != COLUMN'` sets what is NaN"
-            }
-            _ => return None,
-        },
-        _ => return None,
-    })
 }
 
 /// Advice on values that do not fit the types of columns.
@@ -673,7 +643,10 @@ mod tests {
         let lines = hints.flat_map(|hint| hint.split('`').skip(1).step_by(2));
         let lines = lines.flat_map(|line| line.split(['|', '(', ')', '&', '>', '<']));
         for line in lines.map(str::trim).filter(|line| line.starts_with("b2 ")) {
-            let words = line.split_whitespace().map(|word| word.trim_matches('"').into());
+            let words = line.split_whitespace().map(|word| match word.trim_matches('"') {
+                "TYPE" => "f8".into(),
+                word => word.into(),
+            });
             let parsed = crate::args::parse(words);
             // Half a command ends with an option, which clap refuses.
             let is_whole = parsed.err().is_none_or(|error| {

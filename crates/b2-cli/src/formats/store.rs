@@ -76,8 +76,8 @@ pub(crate) fn is_below(key: &str, group: &str) -> bool {
     below.is_some_and(|rest| rest.starts_with('/') && (rest != "/" || group == "/"))
 }
 
-/// The keys of all values in a group of a store, at any depth; with `keeps_tables` a table is one of
-/// them, and its columns and the attributes of groups are none.
+/// The keys of all values in a group of a store, at any depth; with `keeps_tables` a table is one
+/// of them, and its columns and the attributes of groups are none.
 pub(crate) fn values_below(store: &Store, group: &str, keeps_tables: bool) -> Vec<String> {
     let is_kept = |key: &&str| keeps_tables && is_below(key, group);
     let tables: Vec<&str> = store.tables().filter(is_kept).collect();

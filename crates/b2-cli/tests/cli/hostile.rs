@@ -206,8 +206,10 @@ fn a_table_of_millions_of_chunks_is_cut() {
     assert_eq!(document["chunks_left_out"], 162_144);
 }
 
-const LAST_LARGER: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/../../conformance/samples/bloscpack/old_v2_last_larger.blp");
+const LAST_LARGER: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../conformance/samples/bloscpack/old_v2_last_larger.blp"
+);
 
 /// Small files with large claims: every command stays within the memory limit of the system, and
 /// reports the size.

@@ -263,7 +263,8 @@ fn views_leave_out_and_add_dimensions() {
 }
 
 fn sample(name: &str) -> NdArray {
-    NdArray::open(format!("{}/../../conformance/samples/frames/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap()
+    NdArray::open(format!("{}/../../conformance/samples/frames/{name}", env!("CARGO_MANIFEST_DIR")))
+        .unwrap()
 }
 
 #[test]

@@ -187,9 +187,9 @@ impl Column {
 
     /// Bytes of the data of its rows: the items of all rows; for text of any length, its offsets
     /// and bytes; for a dictionary, the codes and the words. Objects count in their packed size.
-    /// Spare rows and the flags of nulls do not count, nor does text of deleted rows, nor text whose
-    /// offsets do not decode: reading it reports the damage. Words and objects of deleted rows
-    /// count.
+    /// Spare rows and the flags of nulls do not count, nor does text of deleted rows, nor text
+    /// whose offsets do not decode: reading it reports the damage. Words and objects of deleted
+    /// rows count.
     ///
     /// # Errors
     ///

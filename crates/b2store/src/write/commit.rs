@@ -288,8 +288,8 @@ fn copy_into(writer: &mut SChunkWriter, name: &str, source: &dyn ReadAt, key: &s
     Ok(len)
 }
 
-/// Refuses paths that are invalid, or of which one is a directory of another. Returns pairs of names
-/// in one directory that differ only in case.
+/// Refuses paths that are invalid, or of which one is a directory of another. Returns pairs of
+/// names in one directory that differ only in case.
 fn alike_names<'a>(paths: impl Iterator<Item = &'a String>) -> Result<BTreeSet<(String, String)>> {
     let mut alike = BTreeSet::new();
     let mut folded: BTreeMap<String, (&str, bool)> = BTreeMap::new();

@@ -4,25 +4,19 @@
 
 use std::path::Path;
 
-use blosc_data::{Tail, append::Appending};
+use blosc_data::append::Appending;
 use blosc_dtype::npy::NpyHeader;
-use blosc_io::{FileStore, ReadAt as _, WriteAt as _};
 
 use super::{Grown, Input, Wanted, first_axis, open_named};
 use crate::{
-    args::{AppendArgs, LockArgs},
+    args::AppendArgs,
     content::source::npy_header,
     context::Context,
     error::{Doing, Error, Result, message},
-    inputs::{Origin, origin},
+    formats::npy::cut_rest,
     memory,
     render::path_text,
 };
-
-/// The path of a target that is a `.npy` file.
-pub(crate) fn target(origin: &Origin) -> Option<&Path> {
-    origin.path().filter(|_| origin::is_npy(origin))
-}
 
 /// Appends the inputs; says how many bytes they are.
 ///
@@ -52,40 +46,6 @@ pub(super) fn append(
     let means = Appending { resources, unfinished, progress: &|_| () };
     means.to_npy(path, (end, &new_header), inputs.iter().map(|input| &input.source))?;
     Ok((appended, grown))
-}
-
-/// Cuts off the bytes after the array of a `.npy` file; says how many bytes it had, and how many
-/// are gone.
-///
-/// # Errors
-///
-/// When the array is not complete, or another file follows it; when the system refuses.
-pub(crate) fn cut_tail(cx: &Context, path: &Path, lock: LockArgs) -> Result<(u64, u64)> {
-    let _lock = cx.lock_exclusive(path, lock)?;
-    let header = npy_header(path)?;
-    let expected = header.nbytes().unwrap_or(u64::MAX);
-    let file_bytes = path.metadata().map_err(Error::io(Doing::Open))?.len();
-    let found = file_bytes.saturating_sub(header.len as u64);
-    if found < expected {
-        return Err(Error::ArrayLen { expected, found });
-    }
-    let tail = cut_rest(path, (header.len as u64).saturating_add(expected))?;
-    Ok((file_bytes, tail.map_or(0, |tail| tail.nbytes)))
-}
-
-/// Cuts off the rest of an interrupted append, but refuses a file that follows the array.
-fn cut_rest(path: &Path, end: u64) -> Result<Option<Tail>> {
-    let mut file = FileStore::open_rw(path).map_err(Error::io(Doing::Open))?;
-    let len = file.len().map_err(Error::io(Doing::Open))?;
-    if len <= end {
-        return Ok(None);
-    }
-    let tail = Tail::of_npy(len.saturating_sub(end), &file, end);
-    if tail.is_a_file() {
-        return Err(message::FOLLOWED.about(tail));
-    }
-    file.set_len(end).map_err(Error::io(Doing::Write))?;
-    Ok(Some(tail))
 }
 
 /// The array after the append, and the header that replaces the old one.

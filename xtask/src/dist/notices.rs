@@ -56,7 +56,7 @@ fn texts_in(folder: &Path) -> Result<Vec<String>> {
     Ok(texts)
 }
 
-fn has_licence(path: &PathBuf) -> bool {
+fn has_licence(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     let is_code = [".rs", ".py", ".json", ".toml", ".sh"].iter().any(|end| name.ends_with(end));
     NAMES.iter().any(|begin| name.starts_with(begin)) && !is_code && path.is_file()

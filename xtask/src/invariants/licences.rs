@@ -1,6 +1,7 @@
 //! The licences of all dependencies, compared with the list in `deny.toml`.
 
-use std::{fs, iter::Peekable, vec::IntoIter};
+use core::iter::Peekable;
+use std::{fs, vec::IntoIter};
 
 use super::{Finding, MANIFESTS};
 use crate::{

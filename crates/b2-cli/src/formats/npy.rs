@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use blosc_data::Tail;
-use blosc_io::{FileStore, ReadAt as _, WriteAt as _};
+use blosc_io::{FileStore, WriteAt as _};
 
 use crate::{
     args::LockArgs,
@@ -39,11 +39,12 @@ pub(crate) fn cut_tail(cx: &Context, path: &Path, lock: LockArgs) -> Result<(u64
 
 /// Cuts off the rest of an interrupted append, but refuses a file that follows the array.
 pub(crate) fn cut_rest(path: &Path, end: u64) -> Result<Option<Tail>> {
-    let mut file = FileStore::open_rw(path).map_err(Error::io(Doing::Open))?;
-    let len = file.len().map_err(Error::io(Doing::Open))?;
+    // An open file costs a round trip on storage that is far away, a length less.
+    let len = path.metadata().map_err(Error::io(Doing::Open))?.len();
     if len <= end {
         return Ok(None);
     }
+    let mut file = FileStore::open_rw(path).map_err(Error::io(Doing::Open))?;
     let tail = Tail::of_npy(len.saturating_sub(end), &file, end);
     if tail.is_a_file() {
         return Err(message::FOLLOWED.about(tail));

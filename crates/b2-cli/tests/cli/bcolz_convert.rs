@@ -33,7 +33,7 @@ fn values_become_a_table_and_come_back() {
       ok      |b1         1  3 B -> 19 B  0.16x   lz4 5 shuffle
       zip     <U3         1  36 B -> 52 B  0.69x  lz4 5 shuffle
       size        147 B -> 227 B  0.65x
-      files       1.7 KiB     dead 0 B
+      files       1.9 KiB     dead 0 B
     --- stderr
     ");
     snapshot!(dir.b2("show rows.bcolz"), @r#"
@@ -148,7 +148,7 @@ fn a_table_is_an_array_of_items_with_fields_elsewhere() {
       column  dtype  chunks  size                  codec
       a       <i8         1  400 B -> 91 B  4.40x  lz4 5 shuffle
       size        400 B -> 91 B  4.40x
-      files       457 B     dead 0 B
+      files       538 B     dead 0 B
       attrs       pressure, timestamp, title
       pressure    999.2
       timestamp   "2016030915"

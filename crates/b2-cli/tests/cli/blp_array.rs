@@ -244,7 +244,11 @@ fn padding_of_items_is_no_field() {
             dir.b2(&format!("convert -q -f --strict al.npy --format {format} -o al")).ok();
             let run = dir.b2("diff al.npy al");
             assert_eq!(run.code, Some(0), "{descr} {format}: {}", run.all());
-            assert!(!dir.b2("info al").ok().text().contains("('', "), "{descr} {format}");
+            // The metadata are printed as they are stored.
+            let run = dir.b2("info al").ok();
+            let info = run.text();
+            let named = info.lines().filter(|line| line.contains("('', "));
+            assert!(named.clone().all(|line| line.contains(" metadata ")), "{descr} {format}");
         }
         // The way back is the same to the byte, so that the input can go.
         fs::copy(dir.path("al.npy"), dir.path("gone.npy")).unwrap();

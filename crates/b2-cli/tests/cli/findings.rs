@@ -170,7 +170,7 @@ exit 2
 --- stdout
 --- stderr
 b2: t.bcolz: raw: bytes without fields, which are no rows of a table
-hint: `b2 convert --dtype "[('day', 'i8'), ('price', 'f8')]" raw rows.npy` says what they are
+hint: `b2 convert --dtype "[('day', 'i8'), ('price', 'f8')]" raw rows.npy` gives them fields
 "###);
     for line in ["append t.bcolz raw.b2frame", "append t.b2z raw", "append t.b2z raw.b2frame"] {
         assert_eq!(dir.b2(line).code, Some(2), "{line}");
@@ -228,7 +228,7 @@ exit 4
 --- stdout
 --- stderr
 b2: t.csv: not a compressed file: comma-separated values
-hint: `b2 show` prints them as a table, `b2 convert t.csv table.b2z` makes one of them
+hint: `b2 show` prints them as a table, `b2 convert t.csv table.b2z` stores that
 "###);
     // With a type, the file is summed as bytes.
     let bytes: Value =

@@ -98,7 +98,7 @@ fn type_that_the_input_has_is_not_changed_by_an_option() {
     for input in ["a.npy", "a.npy.b2nd"] {
         let run = dir.b2(&format!("convert --dtype i4 {input} -o b.blp"));
         assert_eq!(run.code, Some(2), "{}", run.stderr);
-        assert!(run.stderr.contains("the input says what its items are, |u1"), "{}", run.stderr);
+        assert!(run.stderr.contains("the input stores its type, |u1"), "{}", run.stderr);
     }
     dir.b2("convert -q --dtype u1 a.npy -o b.blp").ok();
     assert_eq!(dir.b2("c --dtype i4 a.npy -o c.b2nd").code, Some(2));

@@ -459,7 +459,7 @@ fn files_of_numpy_that_were_cut_give_the_rows_and_the_arrays_that_are_there() {
     }
     for (line, said) in [
         ("rescue --fill nan cut.npy -o x.npy", "--fill does not apply"),
-        ("rescue cut.npz -o x.b2z", "is a .npz file as well"),
+        ("rescue cut.npz -o x.b2z", "the output of this rescue is a .npz file"),
     ] {
         let run = dir.b2(line);
         assert!(run.code == Some(2) && run.stderr.contains(said), "{line}: {}", run.all());

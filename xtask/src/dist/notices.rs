@@ -1,10 +1,6 @@
 //! The licences of everything that is linked into the programs, in one text.
 
-use std::{
-    collections::BTreeMap,
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeMap, fs, path::Path};
 
 use crate::{
     failure::{Context, Result},

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use b2store::{ColumnKind, ColumnValues, Nulls, Value, Values};
-use bcolz_store::{Json, pickle::Object as Pickled};
+use b2store::{ColumnKind, ColumnValues, Value, Values};
+use bcolz_store::pickle::Object as Pickled;
 use blosc_dtype::{ByteOrder, Dtype, Kind};
 
 use crate::content::NULL_TRUTH;
@@ -153,16 +153,6 @@ impl Rule {
         }
     }
 
-    /// The marks of nulls in a new column: NaT of NumPy is the null of a timestamp.
-    #[must_use]
-    pub fn nulls(&self) -> Nulls {
-        match self.kind() {
-            ColumnKind::Timestamp { .. } => Nulls::Sentinel(Json::Int(i64::MIN.into())),
-            _ if matches!(self, Self::Truths | Self::Items { loses_type: true, .. }) => Nulls::Mask,
-            _ => Nulls::None,
-        }
-    }
-
     /// Whether the column loses the type of the items.
     #[must_use]
     pub fn loses_type(&self) -> bool {
@@ -179,7 +169,7 @@ impl Rule {
     /// A time that does not fit its new unit.
     pub fn values(&self, name: &str, bytes: Vec<u8>, count: usize) -> Result<ColumnValues> {
         Ok(match self {
-            Self::Items { kind, dtype, swapped, loses_type } => {
+            Self::Items { kind, dtype, swapped, .. } => {
                 let mut bytes = bytes;
                 if let Some(width) = swapped {
                     bytes.chunks_exact_mut(*width).for_each(<[u8]>::reverse);
@@ -188,8 +178,7 @@ impl Rule {
                     ColumnKind::NdArray { item_shape } => item_shape.clone(),
                     _ => vec![],
                 };
-                // Times in a unit that columns lack are integers, of which one is NaT.
-                let is_time = *loses_type || matches!(kind, ColumnKind::Timestamp { .. });
+                let is_time = matches!(kind, ColumnKind::Timestamp { .. });
                 let valid = is_time.then(|| valid_times(&bytes)).flatten();
                 let values = Values::Fixed { dtype: dtype.clone(), item_shape, bytes };
                 with_nulls(ColumnValues::new(values), valid)

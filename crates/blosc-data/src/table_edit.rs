@@ -475,7 +475,6 @@ fn new_column(
                 None => vec![0; dtype.itemsize()],
             };
             let values = null(rule.values(name, item, 1)?);
-            let nulls = if text.is_some() { rule.nulls() } else { nulls };
             Ok((NewColumn::new(name, rule.kind()).nulls(nulls), values))
         }
     }

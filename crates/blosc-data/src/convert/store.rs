@@ -8,7 +8,8 @@
 use std::{path::Path, sync::Arc};
 
 use b2store::{
-    ColumnValues, NewColumn, Store, StoreForm, StoreWriter, Table, Values, WriteOptions,
+    ColumnKind, ColumnValues, NewColumn, Nulls, Store, StoreForm, StoreWriter, Table, Values,
+    WriteOptions,
 };
 use bcolz_store::{CTable, DataSet, Json};
 use blosc_dtype::Dtype;
@@ -305,8 +306,16 @@ fn batches_of_rows(
 }
 
 fn new_columns(columns: &Columns) -> Vec<NewColumn> {
-    let new =
-        columns.iter().map(|(name, rule)| NewColumn::new(name, rule.kind()).nulls(rule.nulls()));
+    let new = columns.iter().map(|(name, rule)| {
+        let kind = rule.kind();
+        // NaT of NumPy is the null of a timestamp.
+        let nulls = match kind {
+            ColumnKind::Timestamp { .. } => Nulls::Sentinel(Json::Int(i64::MIN.into())),
+            _ if matches!(rule, Rule::Truths) => Nulls::Mask,
+            _ => Nulls::None,
+        };
+        NewColumn::new(name, kind).nulls(nulls)
+    });
     new.collect()
 }
 

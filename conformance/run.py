@@ -24,7 +24,7 @@ from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
-# What a cell can say: of a valid case, of an invalid one, of any.
+# Results of a case: the first three of a valid one, `no error` of an invalid one, the rest of any.
 OUTCOMES = ["right", "wrong data", "no data", "no error", "crash", "hang", "memory"]
 EXPLAIN = {
     "right": "the data, or an error where one is wanted", "wrong data": "other data, without an error", "no data": "an error where data are wanted",

@@ -388,7 +388,7 @@ def families(suite):
     ):
         source = noise(600)
         data = filters.mask(source, typesize, low)
-        # What is lost is lost: the writer's bytes are those that the reader gives.
+        # A reader gives the bytes after the loss: the filter has changed them for good.
         suite.valid(f"chunk/lossy-{name}", chunk(source, "lz4", ((filter, meta), "shuffle"), typesize, 200), data,
                     about=f"{filter} with meta {meta}", section="filters.md 7", since=since(5, "lz4", (filter,)))
     data = text(1024)

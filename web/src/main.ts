@@ -117,12 +117,11 @@ function tree(): void {
 
 async function choose(member: string, next: View): Promise<void> {
   if (!client) return;
-  const { tab } = view;
   try {
     about = member ? await client.ask('about', { member }) : whole;
   } catch (error) {
-    // What is shown goes on, and the address says so again.
-    if (view.tab === tab) change({}, false);
+    // The pane keeps the old member: the address has to name it again.
+    change({}, false);
     fail(error);
     return;
   }

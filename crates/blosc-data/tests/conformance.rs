@@ -17,7 +17,7 @@ use blosc_testdata::{
 };
 use serde_json::Value;
 
-/// What a reader does with a case, if that is not what is demanded.
+/// The answer of our reader to a case, if the manifest demands another one.
 fn fault(case: &Case) -> Option<String> {
     match (case.kind, read(case)) {
         (Kind::Valid | Kind::Undefined, Ok(wrong)) => wrong,

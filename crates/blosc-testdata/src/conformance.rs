@@ -16,7 +16,7 @@ pub struct Case {
     pub id: String,
     /// The format: `chunk`, `frame`, `sframe`, `b2nd`, `store`, `table`, `blp` or `bcolz`.
     pub format: String,
-    /// Who has to give what.
+    /// The demand on a reader.
     pub kind: Kind,
     /// The file or folder, below `conformance/`.
     pub file: String,
@@ -32,7 +32,7 @@ pub struct Case {
     pub members: Option<BTreeMap<String, Content>>,
 }
 
-/// What is demanded of a reader.
+/// The demand on a reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {

@@ -50,7 +50,7 @@ fn options_that_tell_what_an_input_is_are_for_inputs_that_do_not() {
             assert!(!dir.path("out.b2z").exists(), "{option} {input}");
         }
     }
-    // What an input says itself may be said again.
+    // An option may repeat the type and the shape of its input.
     dir.b2("convert --dtype i4 --shape 3 a.npy -o out.b2z").ok();
     // A part of text is text.
     dir.write("semi.txt", "a;f\n1;2.5\n2;3.5\n");

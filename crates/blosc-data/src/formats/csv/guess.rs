@@ -5,7 +5,7 @@ use blosc_dtype::{
     date::{Moment, Precision},
 };
 
-/// What becomes of missing values that their type cannot express.
+/// The form of missing values in columns whose type cannot express them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Missing<'a> {
     /// Truth values are text, since NumPy items cannot be missing.

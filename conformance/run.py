@@ -24,7 +24,7 @@ from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
-# Results of a case: the first three of a valid one, `no error` of an invalid one, the rest of any.
+# Results of a case. `wrong data` and `no data` are those of valid cases, `no error` of invalid ones.
 OUTCOMES = ["right", "wrong data", "no data", "no error", "crash", "hang", "memory"]
 EXPLAIN = {
     "right": "the data, or an error where one is wanted", "wrong data": "other data, without an error", "no data": "an error where data are wanted",

@@ -11,11 +11,13 @@ const MAX_COLUMNS: usize = 72;
 const MAX_COMMITS: &str = "50";
 
 /// Parts of the repository that are no crates. `b2` is all programs, `blosckit` the Python package.
-const PARTS: [&str; 11] = [
+const PARTS: [&str; 13] = [
     "b2",
     "blosckit",
     "ci",
+    "conformance",
     "docs",
+    "engines",
     "fuzz",
     "packaging",
     "share",

@@ -7,10 +7,15 @@ use core::slice;
 
 use blosc_chunk::{
     CParams, Chunk, CodecId, Dict, Encoder, Error, Pipeline, Scratch, Special, Target, compress,
+    decompress,
     partial::{ChunkIndex, IndexStep},
     special_chunk,
 };
-use blosc_testdata::data::Kind as Data;
+use blosc_testdata::{
+    conformance::{Case, Kind, cases},
+    data::Kind as Data,
+    sha256_hex,
+};
 use proptest::prelude::*;
 
 use text::{hex, lines};
@@ -77,24 +82,38 @@ fn every_kind_of_chunk_is_read_in_parts_from_anywhere() {
     }
 }
 
+/// Compares parts from every start, and of several lengths, with the data.
+fn check_parts(name: &str, chunk: &[u8], data: &[u8]) {
+    for start in 0..data.len().min(40) {
+        let range = start..data.len() - (data.len() - start) / 3;
+        let part = read_lazily(chunk, range.clone(), 0);
+        assert_eq!(part.as_deref(), Ok(&data[range]), "{name}");
+    }
+}
+
 #[test]
 fn historical_chunks_are_read_from_anywhere() {
     let mut count = 0;
     for line in lines("chunks/odd.txt") {
         let fields: Vec<&str> = line.split(' ').collect();
-        let (chunk, data) = (hex(fields[1]), hex(fields[2]));
-        for start in 0..data.len().min(40) {
-            let range = start..data.len() - (data.len() - start) / 3;
-            assert_eq!(
-                read_lazily(&chunk, range.clone(), 0).as_deref(),
-                Ok(&data[range]),
-                "{}",
-                fields[0]
-            );
-        }
+        check_parts(fields[0], &hex(fields[1]), &hex(fields[2]));
         count += 1;
     }
     assert_eq!(count, 12);
+}
+
+#[test]
+fn chunks_of_the_conformance_suite_are_read_from_anywhere() {
+    let is_sound = |case: &Case| case.format == "chunk" && case.kind == Kind::Valid;
+    let mut count = 0;
+    for case in cases().unwrap().into_iter().filter(is_sound) {
+        let chunk = std::fs::read(case.path()).unwrap();
+        let data = decompress(&chunk).unwrap();
+        assert_eq!(Some(sha256_hex(&data)), case.data.unwrap().sha256, "{}", case.id);
+        check_parts(&case.id, &chunk, &data);
+        count += 1;
+    }
+    assert!(count > 300, "{count}");
 }
 
 #[test]

@@ -28,7 +28,8 @@ impl<S: Source> View<S> {
 
 fn draw<S: Source>(view: &mut View<S>, screen: &mut Screen, keys: &str) {
     let all = screen.area();
-    screen.line(all.row(0), &format!(" {}", view.heading()), Style::REVERSED);
+    let heading = last_columns(&view.heading(), all.width.saturating_sub(2));
+    screen.line(all.row(0), &format!(" {heading}"), Style::REVERSED);
     let last = all.height.saturating_sub(1);
     let body = Area { y: 1, height: all.height.saturating_sub(2), ..all };
     match view.question().or_else(|| view.reply().map(str::to_owned)) {
@@ -43,6 +44,20 @@ fn draw<S: Source>(view: &mut View<S>, screen: &mut Screen, keys: &str) {
     let width = (widest + 4).min(body.width / 3).max(MIN_LIST).min(body.width);
     draw_list(view, screen, Area { width, ..body });
     draw_member(view, screen, Area { x: width, width: body.width - width, ..body });
+}
+
+/// The end of a text that is too wide: shape and type follow the path.
+fn last_columns(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let mut left = width.saturating_sub(1);
+    let letters = text.char_indices().rev();
+    let last = letters.map_while(|(at, letter)| {
+        left = left.checked_sub(letter.width().unwrap_or(0))?;
+        Some(at)
+    });
+    format!("…{}", &text[last.last().unwrap_or(text.len())..])
 }
 
 /// Draws the border of a part, in colour if it has the focus, and returns the inner part.

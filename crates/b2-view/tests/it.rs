@@ -198,6 +198,17 @@ fn pages_are_as_long_as_what_was_shown() {
 }
 
 #[test]
+fn a_narrow_screen_shows_shape_and_type_not_the_start_of_a_path() {
+    let first = |width| {
+        let screen = view(&["cube"]).draw_screen((width, 10), "").to_string();
+        screen.lines().next().unwrap().to_owned()
+    };
+    assert_eq!(first(40).trim_end(), " input   2 x 3 x 4 of |u1");
+    assert_eq!(first(20).trim_end(), " … 2 x 3 x 4 of |u1");
+    assert_eq!(first(1), " ");
+}
+
+#[test]
 fn items_of_every_form_are_text() {
     assert_eq!(rows(&view(&["scalar"]), 5, 5), ["0"]);
     let fields = view(&["fields"]).values(5, 5).unwrap();

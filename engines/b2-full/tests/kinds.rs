@@ -261,7 +261,7 @@ fn members_of_archives_that_are_not_read_are_no_missing_chunks() {
     let original = archive();
     let name = b"x.zarr/a/0";
     let entries = original.windows(name.len()).enumerate().filter(|(_, it)| *it == name);
-    let entry = entries.map(|(at, _)| at).last().unwrap() - 46;
+    let entry = entries.map(|(at, _)| at).next_back().unwrap() - 46;
     // The method, the flags and the sum in the directory.
     for (field, byte, code, why) in [
         (10, 12, 4, "member a/0, which is compressed by"),

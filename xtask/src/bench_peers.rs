@@ -11,11 +11,11 @@
 //! `--only GROUP,GROUP` measures some groups; with `--keep`, the rows of the other groups come from
 //! the previous run.
 
-use std::{fs, path::PathBuf, process::Command};
+use std::{path::PathBuf, process::Command};
 
 use crate::{
     args::Args,
-    failure::{Context, Result, fail},
+    failure::{Result, fail},
     venv, workspace,
 };
 
@@ -55,31 +55,13 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     if is_kept {
         bench.arg("--keep");
     }
-    if let Some(machine) = &machine {
-        fs::create_dir_all(pages()).at(pages().display())?;
-        bench.args(["--machine", machine]);
+    if let Some(machine) = machine {
+        bench.args(["--machine", &machine]);
     }
     if let Some(only) = only {
         bench.args(["--only", &only]);
     }
-    workspace::run(&mut bench)?;
-    machine.map_or(Ok(()), |machine| take_page(&machine))
-}
-
-/// Where the benchmark writes the page of a machine.
-fn pages() -> PathBuf {
-    workspace::root().join("docs/performance/machines")
-}
-
-/// Moves a page out of the documents, which have the numbers of all machines in one table.
-fn take_page(machine: &str) -> Result<()> {
-    let name = format!("{machine}.md");
-    let (from, to) = (pages().join(&name), workspace::target().join("bench-peers").join(&name));
-    fs::copy(&from, &to).at(to.display())?;
-    fs::remove_file(&from).at(from.display())?;
-    println!("moved to {}", to.display());
-    let _pages_of_others = fs::remove_dir(pages());
-    Ok(())
+    workspace::run(&mut bench)
 }
 
 /// The shared library inside the wheel of python-blosc2.

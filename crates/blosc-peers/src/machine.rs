@@ -25,16 +25,15 @@ pub(crate) fn checked_name(name: String) -> Result<String> {
 /// The heading of hand-written notes about a machine, the last section of its page.
 const NOTES: &str = "\n## What limits it\n";
 
-/// Writes `docs/performance/machines/NAME.md` below `root`. Keeps the section [`NOTES`] of an older
-/// page.
+/// Writes `NAME.md` into the folder `out`. Keeps the section [`NOTES`] of an older page.
 pub(crate) fn write_page(
     name: &str,
-    root: &Path,
+    out: &Path,
     library: &Path,
     runs: usize,
     rows: &[Row],
 ) -> Result<()> {
-    let path = root.join("docs/performance/machines").join(format!("{name}.md"));
+    let path = out.join(format!("{name}.md"));
     let against = CBlosc2::load(library)?.version();
     let older = match fs::read_to_string(&path) {
         Err(error) if error.kind() == ErrorKind::NotFound => String::new(),

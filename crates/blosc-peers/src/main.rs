@@ -65,7 +65,7 @@ struct Options {
     only: Option<String>,
     /// Whether rows of other groups are taken from the last `rows.csv`.
     is_kept: bool,
-    /// The page of `docs/performance/machines` for the result.
+    /// The name of the machine, whose page is written beside the results.
     machine: Option<String>,
     /// The number of processes, whose median counts.
     runs: usize,
@@ -131,7 +131,7 @@ fn run(options: &Options) -> Result<()> {
     let (table, goals) = (table::markdown(&rows), goals::markdown(&rows));
     println!("{} settings, runs: {}.\n\n{table}\n{goals}", rows.len(), options.runs);
     if let Some(name) = &options.machine {
-        machine::write_page(name, &options.root, &options.library, options.runs, &rows)?;
+        machine::write_page(name, &options.out, &options.library, options.runs, &rows)?;
     }
     std::fs::write(file, table::csv(&rows))?;
     std::fs::write(options.out.join("goals.md"), goals)?;

@@ -49,6 +49,7 @@ fn script(name: &str) -> Command {
 fn run_suite(program: &Path, is_all: bool, is_recorded: bool) -> Result<()> {
     let mut suite = script("run.py");
     suite.arg("--b2").arg(program).args(["--strict", "b2"]);
+    let mut ours = vec!["b2"];
     // Cargo leaves libraries that only tests use in `deps`.
     for (name, file) in
         [("libblosc ours", "deps/libblosc.so"), ("libblosc2 ours", "deps/libblosc2.so")]
@@ -56,39 +57,29 @@ fn run_suite(program: &Path, is_all: bool, is_recorded: bool) -> Result<()> {
         let file = program.with_file_name(file);
         if file.is_file() {
             suite.arg("--library").arg(format!("{name}={}", file.display()));
-            suite.args(["--strict", name, "--adapter", name]);
+            suite.args(["--strict", name]);
+            ours.push(name);
         }
     }
-    suite.args(["--adapter", "b2"]);
     if is_all {
         let requirements = workspace::root().join("conformance/requirements.txt");
         let python = venv::made("conformance", &requirements)?;
         suite.arg("--python").arg(&python);
-        for adapter in ORIGINALS {
-            suite.args(["--adapter", adapter]);
-        }
         if let Some(library) = original_library(&python)? {
             suite.arg("--library").arg(format!("libblosc2={}", library.display()));
-            suite.args(["--adapter", "libblosc2"]);
         }
         suite.arg("--html").arg(workspace::target().join("conformance.html"));
+    } else {
+        // Without the option, all adapters run.
+        for name in ours {
+            suite.args(["--adapter", name]);
+        }
     }
     if is_recorded {
         suite.arg("--record");
     }
     workspace::run(suite.arg("--verbose"))
 }
-
-/// The adapters of programs of others.
-const ORIGINALS: [&str; 7] = [
-    "python_blosc2",
-    "python_blosc",
-    "numcodecs",
-    "zarr_python",
-    "bloscpack",
-    "bcolz",
-    "hdf5plugin",
-];
 
 /// The libblosc2 in the wheel of python-blosc2.
 fn original_library(python: &Path) -> Result<Option<PathBuf>> {

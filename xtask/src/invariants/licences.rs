@@ -1,23 +1,34 @@
-//! The licences of all dependencies, compared with the list in `deny.toml`.
+//! The lock files, and the licences of all dependencies, compared with the list in `deny.toml`.
 
 use core::iter::Peekable;
 use std::{fs, vec::IntoIter};
 
-use super::{Finding, MANIFESTS};
+use super::Finding;
 use crate::{
     failure::{Context, Result},
     metadata::Metadata,
     workspace,
 };
 
-/// Dependencies whose licence the list does not allow.
+/// The workspaces of the repository.
+const MANIFESTS: [&str; 4] =
+    ["Cargo.toml", "fuzz/Cargo.toml", "engines/Cargo.toml", "python/Cargo.toml"];
+
+/// Lock files that the next build would change, and dependencies whose licence the list does not
+/// allow.
 pub(super) fn check() -> Result<Vec<Finding>> {
     let text = fs::read_to_string(workspace::root().join("deny.toml")).at("deny.toml")?;
     let allowed = allowed_in(&text);
     let mut findings = Vec::new();
     for manifest in MANIFESTS {
-        let packages = Metadata::locked(manifest)?.packages;
-        for package in packages.iter().filter(|package| package.source.is_some()) {
+        let metadata = match Metadata::locked(manifest) {
+            Ok(metadata) => metadata,
+            Err(failure) => {
+                findings.push(format!("{manifest}: {failure}"));
+                continue;
+            }
+        };
+        for package in metadata.packages.iter().filter(|package| package.source.is_some()) {
             let expression = package.license.as_deref().unwrap_or_default();
             if !is_allowed(expression, &allowed) {
                 let (name, version) = (&package.name, &package.version);

@@ -24,64 +24,64 @@ use crate::{
     failure::{Context, Result, fail},
     workspace,
 };
+use Check::{Documents, Files, Sources, Texts};
+use documents::Document;
 use source::Source;
 
 /// A fault, beginning with its position.
 type Finding = String;
 
-struct Check {
-    about: &'static str,
-    run: fn(&[Source]) -> Result<Vec<Finding>>,
+type Findings = Result<Vec<Finding>>;
+
+/// A check, by the texts that it reads.
+enum Check {
+    Files(fn() -> Findings),
+    Sources(fn(&[Source]) -> Findings),
+    Documents(fn(&[Document]) -> Findings),
+    Texts(fn(&[Source], &[Document]) -> Findings),
 }
 
-const CHECKS: &[Check] = &[
-    Check { about: "crates depend only on layers below", run: |_| layers::check() },
-    Check { about: "manifests take versions and lints from the workspace", run: |_| manifests() },
-    Check { about: "no I/O below b2frame", run: rules::no_io },
-    Check { about: "only the programs print", run: rules::no_printing },
-    Check { about: "unsafe code only where it is allowed", run: rules::no_unsafe },
-    Check { about: "processor features detected only for a Simd", run: rules::feature_detection },
-    Check { about: "no state of the process", run: rules::no_global_state },
-    Check { about: "no command of b2 imports another", run: rules::commands_apart },
-    Check { about: "no neutral values where bytes are written", run: rules::no_neutral_values },
-    Check {
-        about: "nothing unfinished, ignored or left from debugging",
-        run: rules::nothing_unfinished,
-    },
-    Check {
-        about: "modules are foo.rs + foo/bar.rs, each with a header",
-        run: rules::module_files,
-    },
-    Check { about: "files have at most 600 lines of code, functions 100", run: rules::sizes },
-    Check { about: "functions have names that say something", run: names::vague_names },
-    Check { about: "lines have at most 100 columns", run: names::long_lines },
-    Check { about: "the words of docs/glossary.md", run: words::phrases },
-    Check { about: "comments begin with their subject", run: words::subjects },
-    Check { about: "manual pages are those of docs/", run: |_| docs::stale() },
-    Check { about: "documents have at most 55,000 words", run: |_| documents::length() },
-    Check {
-        about: "links of documents lead to files and headings",
-        run: |_| documents::broken_links(),
-    },
-    Check { about: "each page is two clicks from the README", run: |_| documents::reach() },
-    Check { about: "samples are listed and below 4 MB", run: |_| testdata() },
-    Check { about: "no pending snapshots", run: |_| pending_snapshots() },
-    Check {
-        about: "lock files are up to date, and have only licences of deny.toml",
-        run: |_| licences::check(),
-    },
-    Check { about: "crates can be published", run: |_| release::crates() },
-    Check { about: "versions and the address agree", run: |_| release::copies() },
-    Check { about: "subjects of commits", run: |_| commits::subjects() },
+const CHECKS: &[(&str, Check)] = &[
+    ("crates depend only on layers below", Files(layers::check)),
+    ("manifests take versions and lints from the workspace", Files(manifests)),
+    ("no I/O below b2frame", Sources(rules::no_io)),
+    ("only the programs print", Sources(rules::no_printing)),
+    ("unsafe code only where it is allowed", Sources(rules::no_unsafe)),
+    ("processor features detected only for a Simd", Sources(rules::feature_detection)),
+    ("no state of the process", Sources(rules::no_global_state)),
+    ("no command of b2 imports another", Sources(rules::commands_apart)),
+    ("no neutral values where bytes are written", Sources(rules::no_neutral_values)),
+    ("nothing unfinished, ignored or left from debugging", Sources(rules::nothing_unfinished)),
+    ("modules are foo.rs + foo/bar.rs, each with a header", Sources(rules::module_files)),
+    ("files have at most 600 lines of code, functions 100", Sources(rules::sizes)),
+    ("functions have names that say something", Sources(names::vague_names)),
+    ("lines have at most 100 columns", Sources(names::long_lines)),
+    ("the words of docs/glossary.md", Texts(words::phrases)),
+    ("comments begin with their subject", Sources(words::subjects)),
+    ("manual pages are those of docs/", Files(docs::stale)),
+    ("documents have at most 55,000 words", Documents(documents::length)),
+    ("links of documents lead to files and headings", Documents(documents::broken_links)),
+    ("each page is two clicks from the README", Documents(documents::reach)),
+    ("samples are listed and below 4 MB", Files(testdata)),
+    ("no pending snapshots", Files(pending_snapshots)),
+    ("lock files are up to date, and have only licences of deny.toml", Files(licences::check)),
+    ("crates can be published", Files(release::crates)),
+    ("versions and the address agree", Files(release::copies)),
+    ("subjects of commits", Files(commits::subjects)),
 ];
 
 pub(crate) fn run(args: Args) -> Result<()> {
     args.finish()?;
-    let sources = source::load()?;
+    let (sources, documents) = (source::load()?, documents::load()?);
     let mut count = 0;
-    for check in CHECKS {
-        let findings = (check.run)(&sources)?;
-        println!("{} {}", if findings.is_empty() { "ok  " } else { "FAIL" }, check.about);
+    for (about, check) in CHECKS {
+        let findings = match check {
+            Files(run) => run(),
+            Sources(run) => run(&sources),
+            Documents(run) => run(&documents),
+            Texts(run) => run(&sources, &documents),
+        }?;
+        println!("{} {about}", if findings.is_empty() { "ok  " } else { "FAIL" });
         findings.iter().for_each(|finding| println!("     {finding}"));
         count += findings.len();
     }

@@ -2,11 +2,15 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    path::Path,
+    fs,
+    path::{Path, PathBuf},
 };
 
-use super::{Finding, words::documents};
-use crate::{failure::Result, workspace};
+use super::Finding;
+use crate::{
+    failure::{Context, Result},
+    workspace,
+};
 
 /// Words of `docs/`, `README.md` and `CHANGELOG.md`, as `wc -w` counts them: an afternoon of
 /// reading. The crates' own READMEs do not count.
@@ -17,9 +21,29 @@ const MAX_CLICKS: usize = 2;
 
 const START: &str = "README.md";
 
+/// A path below the root, and the text.
+pub(super) type Document = (String, String);
+
+/// The documents of people: those of the root, `docs/`, the crates and the packages.
+pub(super) fn load() -> Result<Vec<Document>> {
+    let mut paths: Vec<_> = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md"]
+        .iter()
+        .map(|name| workspace::root().join(name))
+        .collect();
+    paths.extend(workspace::files(&workspace::root().join("docs"))?);
+    paths.extend(workspace::files(&workspace::root().join("crates"))?);
+    paths.extend(workspace::files(&workspace::root().join("engines"))?);
+    paths.push(workspace::root().join("python/README.md"));
+    paths.retain(|path| path.extension().is_some_and(|suffix| suffix == "md"));
+    let read = |path: &PathBuf| {
+        let text = fs::read_to_string(path).at(path.display())?;
+        Ok((workspace::relative(path), text))
+    };
+    paths.iter().map(read).collect()
+}
+
 /// Documents with too many words.
-pub(super) fn length() -> Result<Vec<Finding>> {
-    let documents = documents()?;
+pub(super) fn length(documents: &[Document]) -> Result<Vec<Finding>> {
     let counted = documents.iter().filter(|(path, _)| is_counted(path));
     let words: usize = counted.map(|(_, text)| words(text)).sum();
     match words {
@@ -38,12 +62,11 @@ fn is_counted(path: &str) -> bool {
 }
 
 /// Links to files that do not exist, and to headings that a document lacks.
-pub(super) fn broken_links() -> Result<Vec<Finding>> {
-    let documents = documents()?;
+pub(super) fn broken_links(documents: &[Document]) -> Result<Vec<Finding>> {
     let headings: BTreeMap<&str, BTreeSet<String>> =
         documents.iter().map(|(path, text)| (path.as_str(), anchors(text))).collect();
     let mut findings = Vec::new();
-    for (path, text) in &documents {
+    for (path, text) in documents {
         for (line, link) in links(text) {
             let (target, anchor) = target(path, link);
             if !workspace::root().join(&target).exists() {
@@ -59,8 +82,7 @@ pub(super) fn broken_links() -> Result<Vec<Finding>> {
 }
 
 /// Pages that are too far from the first one.
-pub(super) fn reach() -> Result<Vec<Finding>> {
-    let documents = documents()?;
+pub(super) fn reach(documents: &[Document]) -> Result<Vec<Finding>> {
     let texts: BTreeMap<&str, &str> =
         documents.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
     let mut reached = BTreeSet::from([START.to_owned()]);
@@ -80,13 +102,7 @@ pub(super) fn reach() -> Result<Vec<Finding>> {
 
 /// The links of a document to files, with their lines. Code is left out, and so are addresses.
 fn links(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let mut is_code = false;
-    let prose = text.lines().enumerate().filter(move |(_, line)| {
-        let is_fence = line.starts_with("```");
-        is_code ^= is_fence;
-        !is_code && !is_fence
-    });
-    let links = prose.flat_map(|(i, line)| {
+    let links = prose(text).flat_map(|(i, line)| {
         // Every second piece between backquotes is code.
         let inline = line.split('`').step_by(2).flat_map(|piece| piece.split("](").skip(1));
         let reference = line.strip_prefix('[').and_then(|line| line.split_once("]: "));
@@ -94,6 +110,16 @@ fn links(text: &str) -> impl Iterator<Item = (usize, &str)> {
         all.map(move |link| (i + 1, link.split([')', ' ']).next().unwrap_or(link)))
     });
     links.filter(|(_, link)| !link.contains(':'))
+}
+
+/// The lines outside of blocks of code, with their indices.
+fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut is_code = false;
+    text.lines().enumerate().filter(move |(_, line)| {
+        let is_fence = line.starts_with("```");
+        is_code ^= is_fence;
+        !is_code && !is_fence
+    })
 }
 
 /// The file that a link of a document leads to, relative to the root, and the heading in it.
@@ -119,13 +145,8 @@ fn target<'a>(document: &str, link: &'a str) -> (String, Option<&'a str>) {
 
 /// The anchors that GitHub makes of headings.
 fn anchors(text: &str) -> BTreeSet<String> {
-    let mut is_code = false;
-    let headings = text.lines().filter(move |line| {
-        is_code ^= line.starts_with("```");
-        !is_code && line.starts_with('#')
-    });
     let mut anchors = BTreeSet::new();
-    for heading in headings {
+    for (_, heading) in prose(text).filter(|(_, line)| line.starts_with('#')) {
         let is_kept = |c: &char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
         let heading = heading.trim_start_matches('#').trim().to_lowercase();
         let anchor: String = heading.chars().filter(is_kept).collect();

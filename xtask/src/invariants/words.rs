@@ -1,12 +1,7 @@
 //! The words of `docs/glossary.md`: comments and documents use the field's terms.
 
-use std::fs;
-
-use super::{Finding, source::Source};
-use crate::{
-    failure::{Context, Result},
-    workspace,
-};
+use super::{Finding, documents::Document, source::Source};
+use crate::failure::Result;
 
 /// Phrases in place of a term of the field, each with the term. All are in lower case.
 const PHRASES: &[(&str, &str)] = &[
@@ -49,17 +44,11 @@ const MAX_PRONOUNS: usize = 12;
 /// Files that quote the phrases.
 const QUOTING: [&str; 2] = ["docs/glossary.md", "xtask/src/invariants/words.rs"];
 
-pub(super) fn phrases(sources: &[Source]) -> Result<Vec<Finding>> {
-    let mut findings = Vec::new();
-    for source in sources.iter().filter(|source| !QUOTING.contains(&source.path.as_str())) {
-        findings.extend(phrases_in(&source.path, &source.text));
-    }
-    for (path, text) in documents()? {
-        if !QUOTING.contains(&path.as_str()) {
-            findings.extend(phrases_in(&path, &text));
-        }
-    }
-    Ok(findings)
+pub(super) fn phrases(sources: &[Source], documents: &[Document]) -> Result<Vec<Finding>> {
+    let sources = sources.iter().map(|source| (&source.path, &source.text));
+    let documents = documents.iter().map(|(path, text)| (path, text));
+    let all = sources.chain(documents).filter(|(path, _)| !QUOTING.contains(&path.as_str()));
+    Ok(all.flat_map(|(path, text)| phrases_in(path, text)).collect())
 }
 
 /// Comments that begin with a pronoun in place of a noun, if they are too many.
@@ -79,24 +68,6 @@ fn begins_with_pronoun(line: &str) -> bool {
     let Some(comment) = line.trim_start().strip_prefix("//") else { return false };
     let words = comment.trim_start_matches(['/', '!']).trim_start();
     PRONOUNS.contains(&words.split(|c: char| !c.is_alphabetic()).next().unwrap_or_default())
-}
-
-/// The documents, by their paths relative to the root.
-pub(super) fn documents() -> Result<Vec<(String, String)>> {
-    let mut paths: Vec<_> = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md"]
-        .iter()
-        .map(|name| workspace::root().join(name))
-        .collect();
-    paths.extend(workspace::files(&workspace::root().join("docs"))?);
-    paths.extend(workspace::files(&workspace::root().join("crates"))?);
-    paths.extend(workspace::files(&workspace::root().join("engines"))?);
-    paths.push(workspace::root().join("python/README.md"));
-    paths.retain(|path| path.extension().is_some_and(|suffix| suffix == "md"));
-    let read = |path: &std::path::PathBuf| {
-        let text = fs::read_to_string(path).at(path.display())?;
-        Ok((workspace::relative(path), text))
-    };
-    paths.iter().map(read).collect()
 }
 
 fn phrases_in(path: &str, text: &str) -> Vec<Finding> {

@@ -68,6 +68,17 @@ pub(crate) fn output(command: &mut Command) -> Result<Vec<u8>> {
     fail(format!("{}: {}\n{}", describe(command), output.status, said.trim_end()))
 }
 
+/// The lines that `git` prints.
+pub(crate) fn git_lines(words: &[&str]) -> Result<Vec<String>> {
+    let printed = output(Command::new("git").args(words).current_dir(root()))?;
+    Ok(String::from_utf8_lossy(&printed).lines().map(str::to_owned).collect())
+}
+
+/// The commit before the change, if `CI_BASE` names one.
+pub(crate) fn given_base() -> Option<String> {
+    std::env::var("CI_BASE").ok().filter(|base| !base.is_empty())
+}
+
 /// The command as typed in a shell.
 pub(crate) fn describe(command: &Command) -> String {
     let words = core::iter::once(command.get_program()).chain(command.get_args());

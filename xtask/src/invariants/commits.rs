@@ -1,6 +1,6 @@
 //! The subjects of commits: the changed crate, then one thought.
 
-use std::{fs, process::Command};
+use std::fs;
 
 use super::Finding;
 use crate::{failure::Result, workspace};
@@ -8,7 +8,7 @@ use crate::{failure::Result, workspace};
 const MAX_COLUMNS: usize = 72;
 
 /// The number of commits that are read without a base.
-const MAX_COMMITS: &str = "50";
+const MAX_COMMITS: usize = 50;
 
 /// Parts of the repository that are no crates. `b2` is all programs, `blosckit` the Python package.
 const PARTS: [&str; 13] = [
@@ -36,16 +36,11 @@ pub(super) fn subjects() -> Result<Vec<Finding>> {
     if !workspace::root().join(".git").exists() {
         return Ok(Vec::new());
     }
-    let mut git = Command::new("git");
-    git.args(["log", "--no-merges", "--format=%h %s"]).current_dir(workspace::root());
-    match std::env::var("CI_BASE").ok().filter(|base| !base.is_empty()) {
-        Some(base) => git.arg(format!("{base}..HEAD")),
-        None => git.args(["--max-count", MAX_COMMITS]),
-    };
-    let printed = workspace::output(&mut git)?;
+    let range = workspace::given_base()
+        .map_or_else(|| format!("--max-count={MAX_COMMITS}"), |base| format!("{base}..HEAD"));
+    let printed = workspace::git_lines(&["log", "--no-merges", "--format=%h %s", &range])?;
     let areas = areas()?;
-    let printed = String::from_utf8_lossy(&printed);
-    let lines = printed.lines().filter_map(|line| line.split_once(' '));
+    let lines = printed.iter().filter_map(|line| line.split_once(' '));
     let faults = lines.flat_map(|(hash, subject)| {
         let faults = faults(subject, &areas).into_iter();
         faults.map(move |fault| format!("{hash} {subject:?}: {fault}"))

@@ -1,6 +1,6 @@
 //! The needs of registries and packagers: each crate explains itself, and facts agree.
 
-use std::{fs, path::Path, process::Command};
+use std::{fs, path::Path};
 
 use super::Finding;
 use crate::{
@@ -136,11 +136,9 @@ fn files_with(text: &str) -> Result<Vec<String>> {
     if !root.join(".git").exists() {
         return Ok(Vec::new());
     }
-    let mut git = Command::new("git");
-    let listed = workspace::output(git.arg("ls-files").current_dir(&root))?;
-    let listed = String::from_utf8_lossy(&listed);
-    let has = |file: &&str| contains(&root.join(file), text);
-    Ok(listed.lines().filter(has).map(str::to_owned).collect())
+    let mut files = workspace::git_lines(&["ls-files"])?;
+    files.retain(|file| contains(&root.join(file), text));
+    Ok(files)
 }
 
 fn contains(path: &Path, text: &str) -> bool {

@@ -7,10 +7,12 @@
 //! are compiled, and tested at night.
 
 use core::fmt;
-use std::process::Command;
 
 use super::table::{Tier, When};
-use crate::{failure::Result, workspace};
+use crate::{
+    failure::Result,
+    workspace::{git_lines, given_base},
+};
 
 /// The workspace's folders that engines do not use.
 const NOT_IN_ENGINES: [&str; 7] = [
@@ -45,10 +47,10 @@ impl Changes {
         if tier == Tier::Night {
             return Ok(Self::All);
         }
-        let given = std::env::var("CI_BASE").ok().filter(|base| !base.is_empty());
+        let given = given_base();
         let Some(base) = given.clone().or_else(branched) else { return Ok(Self::Unknown) };
-        let mut paths = lines(&["diff", "--name-only", &base])?;
-        paths.extend(lines(&["ls-files", "--others", "--exclude-standard"])?);
+        let mut paths = git_lines(&["diff", "--name-only", &base])?;
+        paths.extend(git_lines(&["ls-files", "--others", "--exclude-standard"])?);
         if paths.is_empty() && given.is_none() {
             return Ok(Self::Unknown);
         }
@@ -104,14 +106,8 @@ fn is_document(path: &str) -> bool {
 
 /// The commit at which the branch left the main one.
 fn branched() -> Option<String> {
-    let base = |branch: &&str| lines(&["merge-base", "HEAD", branch]).ok()?.into_iter().next();
+    let base = |branch: &&str| git_lines(&["merge-base", "HEAD", branch]).ok()?.into_iter().next();
     ["origin/main", "origin/master", "main"].iter().find_map(base)
-}
-
-fn lines(words: &[&str]) -> Result<Vec<String>> {
-    let mut git = Command::new("git");
-    let printed = workspace::output(git.args(words).current_dir(workspace::root()))?;
-    Ok(String::from_utf8_lossy(&printed).lines().map(str::to_owned).collect())
 }
 
 #[cfg(test)]

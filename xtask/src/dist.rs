@@ -141,9 +141,10 @@ impl Release {
         let metadata = Metadata::for_build(MANIFEST, features, &self.target)?;
         let lock = fs::read_to_string(workspace::root().join("Cargo.lock")).at("Cargo.lock")?;
         let documents = folder.join("share/doc/b2");
-        let notices = notices::notices(&metadata.linked("b2-cli"))?;
+        let packages = metadata.linked("b2-cli");
+        let notices = notices::notices(&packages)?;
         write(&documents.join("THIRD-PARTY.txt"), notices.as_bytes())?;
-        let bom = bom::bom(&metadata, "b2-cli", &lock, &self.date);
+        let bom = bom::bom(&metadata, "b2-cli", &packages, &lock, &self.date);
         write(&documents.join("b2.cdx.json"), &serde_json::to_vec_pretty(&bom)?)?;
         let sysroot = text(Command::new("rustc").args(["--print", "sysroot"]))?;
         let library = Path::new(&sysroot).join("share/doc/rust/COPYRIGHT-library.html");

@@ -90,13 +90,17 @@ impl Metadata {
         Ok(serde_json::from_slice(&workspace::output(cargo.args(words))?)?)
     }
 
+    pub(crate) fn package(&self, name: &str) -> Option<&Package> {
+        self.packages.iter().find(|package| package.name == name)
+    }
+
     /// The packages that become a part of the package `name`: itself, and the ordinary dependencies
     /// of each, sorted by name and version.
     pub(crate) fn linked(&self, name: &str) -> Vec<&Package> {
         let graph = self.graph();
-        let root = self.packages.iter().find(|package| package.name == name);
         let mut found = BTreeSet::new();
-        let mut waiting: Vec<&str> = root.into_iter().map(|package| package.id.as_str()).collect();
+        let mut waiting: Vec<&str> =
+            self.package(name).into_iter().map(|package| package.id.as_str()).collect();
         while let Some(id) = waiting.pop() {
             if found.insert(id) {
                 waiting.extend(graph.get(id).into_iter().flatten());

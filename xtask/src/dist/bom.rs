@@ -6,23 +6,27 @@ use serde_json::{Value, json};
 
 use crate::metadata::{Metadata, Package};
 
-/// The bill for the package `name`; `lock` is the text of `Cargo.lock`, which has the checksums.
-pub(super) fn bom(metadata: &Metadata, name: &str, lock: &str, date: &str) -> Value {
-    let packages = metadata.linked(name);
+/// The bill for the package `name` and the others that are linked with it; `lock` is the text of
+/// `Cargo.lock`, which has the checksums.
+pub(super) fn bom(
+    metadata: &Metadata,
+    name: &str,
+    packages: &[&Package],
+    lock: &str,
+    date: &str,
+) -> Value {
     let sums = checksums(lock);
-    let (program, others): (Vec<&Package>, Vec<&Package>) =
-        packages.iter().copied().partition(|package| package.name == name);
-    let component = |package: &&Package| component(package, "library", &sums);
+    let others = packages.iter().filter(|package| package.name != name);
     json!({
         "bomFormat": "CycloneDX",
         "specVersion": "1.5",
         "version": 1,
         "metadata": {
             "timestamp": format!("{date}T00:00:00Z"),
-            "component": program.first().map(|package| self::component(package, "application", &sums)),
+            "component": metadata.package(name).map(|it| component(it, "application", &sums)),
         },
-        "components": others.iter().map(component).collect::<Vec<_>>(),
-        "dependencies": dependencies(metadata, &packages),
+        "components": others.map(|it| component(it, "library", &sums)).collect::<Vec<_>>(),
+        "dependencies": dependencies(metadata, packages),
     })
 }
 
@@ -105,7 +109,8 @@ mod tests {
     fn the_bill_has_what_is_linked_and_the_checksums() {
         let lock = "version = 4\n\n[[package]]\nname = \"used\"\nversion = \"1.2.3\"\n\
                     checksum = \"abc\"\n\n[[package]]\nname = \"b2\"\nversion = \"1.2.3\"\n";
-        let bom = bom(&metadata(), "b2", lock, "2026-01-02");
+        let metadata = metadata();
+        let bom = bom(&metadata, "b2", &metadata.linked("b2"), lock, "2026-01-02");
         assert_eq!(bom["metadata"]["component"]["purl"], "pkg:cargo/b2@1.2.3");
         let names: Vec<&Value> =
             bom["components"].as_array().unwrap().iter().map(|it| &it["name"]).collect();

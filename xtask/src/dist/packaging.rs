@@ -37,12 +37,11 @@ struct Facts {
 /// Makes the archive of the sources, and the files that refer to it.
 pub(super) fn prepare(dist: &Path) -> Result<()> {
     let metadata = Metadata::without_dependencies("Cargo.toml")?;
-    let program = metadata.packages.into_iter().find(|package| package.name == "b2-cli");
-    let Some(program) = program else { return fail("no package b2-cli") };
+    let Some(program) = metadata.package("b2-cli") else { return fail("no package b2-cli") };
     let sources = archive_sources(dist, &program.version)?;
     let facts = Facts {
-        version: program.version,
-        repository: program.repository.unwrap_or_default(),
+        version: program.version.clone(),
+        repository: program.repository.clone().unwrap_or_default(),
         sha256: sha256_hex(&fs::read(&sources).at(sources.display())?),
     };
     for name in TEMPLATES {
@@ -176,7 +175,7 @@ mod tests {
     #[test]
     fn system_packages_take_all_files_of_the_archive() {
         let metadata = Metadata::without_dependencies("Cargo.toml").unwrap();
-        let program = metadata.packages.iter().find(|package| package.name == "b2-cli").unwrap();
+        let program = metadata.package("b2-cli").unwrap();
         let files = ["bin/b2", "bin/blpk", "share/man/man1/b2.1", "share/doc/b2/THIRD-PARTY.txt"];
         let files = files.into_iter().chain(COMPLETIONS.map(|(_, to)| to));
         let files = files.chain(COPIES.map(|(_, to)| to).into_iter().skip(1));

@@ -26,7 +26,7 @@ pub(crate) struct Package {
     pub(crate) features: BTreeMap<String, Vec<String>>,
     /// Registries that the crate may be published to: an empty list means none.
     pub(crate) publish: Option<Vec<String>>,
-    /// An expression of SPDX, or of the older syntax with `/`.
+    /// An expression of SPDX, or of the older syntax with `/`: see [`Package::licence`].
     pub(crate) license: Option<String>,
     pub(crate) repository: Option<String>,
     pub(crate) rust_version: Option<String>,
@@ -131,7 +131,32 @@ impl Package {
         self.publish.as_ref().is_none_or(|registries| !registries.is_empty())
     }
 
+    /// The licence as an expression of SPDX; empty if the manifest has none.
+    pub(crate) fn licence(&self) -> String {
+        let licence = self.license.as_deref().unwrap_or_default();
+        licence.split('/').map(str::trim).collect::<Vec<_>>().join(" OR ")
+    }
+
     pub(crate) fn folder(&self) -> &Path {
         self.manifest_path.parent().unwrap_or(&self.manifest_path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_older_syntax_of_licences_becomes_an_expression() {
+        for (license, expression) in [
+            (None, ""),
+            (Some("MIT"), "MIT"),
+            (Some("MIT/Apache-2.0"), "MIT OR Apache-2.0"),
+            (Some("MIT / Apache-2.0"), "MIT OR Apache-2.0"),
+            (Some("(MIT OR Zlib) AND ISC"), "(MIT OR Zlib) AND ISC"),
+        ] {
+            let package = Package { license: license.map(str::to_owned), ..Package::default() };
+            assert_eq!(package.licence(), expression);
+        }
     }
 }

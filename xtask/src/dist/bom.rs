@@ -43,9 +43,8 @@ fn component(package: &Package, kind: &str, sums: &BTreeMap<(&str, &str), &str>)
         "version": package.version,
         "purl": purl(package),
     });
-    if let Some(licence) = &package.license {
-        let expression = licence.replace(" / ", "/").replace('/', " OR ");
-        component["licenses"] = json!([{ "expression": expression }]);
+    if package.license.is_some() {
+        component["licenses"] = json!([{ "expression": package.licence() }]);
     }
     if let Some(sum) = sums.get(&(package.name.as_str(), package.version.as_str())) {
         component["hashes"] = json!([{ "alg": "SHA-256", "content": sum }]);

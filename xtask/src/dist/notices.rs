@@ -18,8 +18,7 @@ pub(super) fn notices(packages: &[&Package]) -> Result<String> {
         let name = format!("{} {}", package.name, package.version);
         let found = texts_in(package.folder())?;
         let note = if found.is_empty() { " (its package has no text)" } else { "" };
-        let licence = package.license.as_deref().unwrap_or_default();
-        list += &format!("{name}: {licence}{note}\n");
+        list += &format!("{name}: {}{note}\n", package.licence());
         for text in found {
             texts.entry(text).or_default().push(name.clone());
         }

@@ -29,8 +29,8 @@ pub(super) fn check() -> Result<Vec<Finding>> {
             }
         };
         for package in metadata.packages.iter().filter(|package| package.source.is_some()) {
-            let expression = package.license.as_deref().unwrap_or_default();
-            if !is_allowed(expression, &allowed) {
+            let expression = package.licence();
+            if !is_allowed(&expression, &allowed) {
                 let (name, version) = (&package.name, &package.version);
                 findings.push(format!("{manifest}: {name} {version}: licence {expression:?}"));
             }
@@ -46,10 +46,9 @@ fn allowed_in(text: &str) -> Vec<&str> {
     list.split('"').skip(1).step_by(2).collect()
 }
 
-/// Whether the licences of `allowed` satisfy an expression of SPDX. A `/` means `OR`, as in old
-/// manifests.
+/// Whether the licences of `allowed` satisfy an expression of SPDX.
 fn is_allowed(expression: &str, allowed: &[&str]) -> bool {
-    let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
+    let spaced = expression.replace('(', " ( ").replace(')', " ) ");
     let words: Vec<&str> = spaced.split_whitespace().collect();
     let mut words = words.into_iter().peekable();
     any_of(&mut words, allowed) == Some(true) && words.next().is_none()
@@ -98,7 +97,7 @@ mod tests {
     fn expressions_are_satisfied_by_what_they_require() {
         for expression in [
             "MIT",
-            "MIT/Apache-2.0",
+            "MIT OR Apache-2.0",
             "GPL-3.0 OR (MIT AND Zlib)",
             "(GPL-3.0 OR MIT) AND Zlib",
             "Apache-2.0 WITH LLVM-exception",

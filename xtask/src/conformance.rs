@@ -7,16 +7,11 @@
 //! `--seeds DIR` only packs the corpus for libFuzzer and OSS-Fuzz.
 
 use std::{
-    fs,
     path::{Path, PathBuf},
     process::Command,
 };
 
-use crate::{
-    args::Args,
-    failure::{Context, Result},
-    interop, venv, workspace,
-};
+use crate::{args::Args, failure::Result, interop, venv, workspace};
 
 /// The page of results.
 const PAGE: &str = "docs/conformance.md";
@@ -65,7 +60,7 @@ fn run_suite(program: &Path, is_all: bool, is_recorded: bool) -> Result<()> {
         let requirements = workspace::root().join("conformance/requirements.txt");
         let python = venv::made("conformance", &requirements)?;
         suite.arg("--python").arg(&python);
-        if let Some(library) = original_library(&python)? {
+        if let Some(library) = venv::libblosc2("conformance") {
             suite.arg("--library").arg(format!("libblosc2={}", library.display()));
         }
         suite.arg("--html").arg(workspace::target().join("conformance.html"));
@@ -79,16 +74,4 @@ fn run_suite(program: &Path, is_all: bool, is_recorded: bool) -> Result<()> {
         suite.arg("--record");
     }
     workspace::run(suite.arg("--verbose"))
-}
-
-/// The libblosc2 in the wheel of python-blosc2.
-fn original_library(python: &Path) -> Result<Option<PathBuf>> {
-    let lib = python.with_file_name("../lib");
-    for entry in fs::read_dir(&lib).at(lib.display())? {
-        let file = entry?.path().join("site-packages/blosc2/lib/libblosc2.so");
-        if file.is_file() {
-            return Ok(Some(file));
-        }
-    }
-    Ok(None)
 }

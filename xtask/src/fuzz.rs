@@ -22,7 +22,7 @@ use std::{
 use crate::{
     args::Args,
     failure::{Context, Failure, Result, fail},
-    workspace,
+    venv, workspace,
 };
 
 /// The version of `cargo fuzz` to install if there is none.
@@ -82,7 +82,8 @@ fn smoke(tool: &Tool, target: &str, seconds: u64) -> Result<()> {
         .args(["-timeout=20", "-verbosity=0", "-print_final_stats=1"])
         .arg(&corpus)
         .args(seeds(target)?);
-    if let (None, Some(library)) = (std::env::var_os("BLOSC2_LIBRARY"), peer_library()) {
+    if let (None, Some(library)) = (std::env::var_os("BLOSC2_LIBRARY"), venv::libblosc2("oracles"))
+    {
         program.env("BLOSC2_LIBRARY", library);
     }
     let output = program.stdin(Stdio::null()).output().at(workspace::describe(&program))?;
@@ -114,16 +115,6 @@ fn seeds(target: &str) -> Result<Vec<PathBuf>> {
     seeds::write(target, &made)?;
     let kept = Some(keep::folder_of(target)).filter(|kept| kept.is_dir());
     Ok(fixtures.chain([made]).chain(kept).collect())
-}
-
-/// The libblosc2 of the oracles, if they are installed.
-fn peer_library() -> Option<PathBuf> {
-    let lib = workspace::target().join("oracles/lib");
-    let versions = fs::read_dir(lib).ok()?.flatten();
-    let library = |python: fs::DirEntry| {
-        Some(python.path().join("site-packages/blosc2/lib/libblosc2.so")).filter(|at| at.is_file())
-    };
-    versions.filter_map(library).next()
 }
 
 fn folder() -> PathBuf {

@@ -35,6 +35,14 @@ pub(crate) fn made(name: &str, requirements: &Path) -> Result<PathBuf> {
     Ok(python)
 }
 
+/// The libblosc2 in the wheel of python-blosc2, if it is installed in the environment `name`.
+pub(crate) fn libblosc2(name: &str) -> Option<PathBuf> {
+    let versions = fs::read_dir(workspace::target().join(name).join("lib")).ok()?.flatten();
+    let mut files =
+        versions.map(|python| python.path().join("site-packages/blosc2/lib/libblosc2.so"));
+    files.find(|file| file.is_file())
+}
+
 /// The folder with the Python scripts.
 pub(crate) fn scripts() -> PathBuf {
     workspace::root().join("xtask/python")

@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use super::types::{
-    bounds, conditions, inputs, list, output, parameters, path, qualifiers, render, text, variant,
+    bounds, conditions, inputs, limited, list, output, parameters, path, qualifiers, render, text,
+    variant,
 };
 
 /// The lines of a crate, sorted, each once.
@@ -193,10 +194,6 @@ impl<'a> Walk<'a> {
             _ => self.lines.push(format!("{marked}{kind} {place}")),
         }
     }
-}
-
-fn limited(bounds: &str) -> String {
-    if bounds.is_empty() { String::new() } else { format!(": {bounds}") }
 }
 
 /// The attributes that callers notice.

@@ -113,7 +113,7 @@ fn argument(value: &Value) -> String {
     match kind {
         "lifetime" => text(content).to_owned(),
         "type" => render(content),
-        "const" => text(&content["expr"]).to_owned(),
+        "const" | "constant" => text(&content["expr"]).to_owned(),
         _ => "_".to_owned(),
     }
 }
@@ -122,14 +122,19 @@ fn constraint(value: &Value) -> String {
     let name = format!("{}{}", text(&value["name"]), arguments(&value["args"]));
     let (kind, content) = variant(&value["binding"]);
     match kind {
-        "equality" => format!("{name} = {}", argument_of_term(content)),
+        "equality" => format!("{name} = {}", argument(content)),
         _ => format!("{name}: {}", bounds(content)),
     }
 }
 
-fn argument_of_term(term: &Value) -> String {
-    let (kind, content) = variant(term);
-    if kind == "type" { render(content) } else { text(&content["expr"]).to_owned() }
+/// Bounds after a colon, if there are any.
+pub(super) fn limited(bounds: &str) -> String {
+    if bounds.is_empty() { String::new() } else { format!(": {bounds}") }
+}
+
+/// Lifetimes that another one outlives, between plus signs.
+fn outlives(content: &Value) -> String {
+    joined(&content["outlives"], " + ", |name| text(name).to_owned())
 }
 
 /// Bounds between plus signs.
@@ -211,11 +216,11 @@ fn parameter(param: &Value) -> Option<String> {
     let limits = match kind {
         "type" if content["is_synthetic"] == true => return None,
         "type" => bounds(&content["bounds"]),
-        "lifetime" => joined(&content["outlives"], " + ", |name| text(name).to_owned()),
+        "lifetime" => outlives(content),
         _ => render(&content["type"]),
     };
     let begin = if kind == "const" { "const " } else { "" };
-    let limits = if limits.is_empty() { limits } else { format!(": {limits}") };
+    let limits = limited(&limits);
     let default = match &content["default"] {
         Value::Null => String::new(),
         Value::String(value) => format!(" = {value}"),
@@ -240,8 +245,7 @@ fn condition(value: &Value) -> String {
             format!("{quantified}{}: {}", render(&content["type"]), bounds(&content["bounds"]))
         }
         "lifetime_predicate" => {
-            let longer = joined(&content["outlives"], " + ", |name| text(name).to_owned());
-            format!("{}: {longer}", text(&content["lifetime"]))
+            format!("{}: {}", text(&content["lifetime"]), outlives(content))
         }
         _ => value.to_string(),
     }

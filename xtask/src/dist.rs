@@ -111,13 +111,12 @@ impl Release {
         if !has_page {
             println!("without the page for web browsers: `cargo xtask web build` was not run");
         }
-        let page = if has_page { "web" } else { "" };
-        let all = format!("parquet,{page}");
-        let built = self.build(&all)?;
+        let (page, all) = if has_page { ("web", "parquet,web") } else { ("", "parquet") };
+        let built = self.build(all)?;
         let nbytes = fs::metadata(built.join("b2"))?.len();
         if nbytes <= MAX_PROGRAM_NBYTES {
             println!("b2 with {all}: {nbytes} bytes");
-            return Ok((built, all));
+            return Ok((built, all.to_owned()));
         }
         println!("b2 with {all}: {nbytes} bytes, more than {MAX_PROGRAM_NBYTES}: left out");
         Ok((self.build(page)?, page.to_owned()))

@@ -105,7 +105,6 @@ def cases(suite):
         made = chunk(turned, "lz4", (), 4, size)
         return edit(made, (0x15, bytes([filters.IDS["ndcell"]])), (0x1D, bytes([side])))
     add("filter-ndcell", "ndcell: cells of 2 x 2", array(data, (5, 7), (4, 6), (4, 3), "<i4", 4, compress=cells), data, "filters.md 11", (5, 7), "<i4")
-    zeros = frame([ZEROS] * 6, 6 * 48, 48, layers={"b2nd": metalayer((5, 7), (3, 3), (2, 2), "<i4")}, typesize=4, blocksize=16)
     zeros = frame([ZEROS] * 6, 6 * 64, 64, layers={"b2nd": metalayer((5, 7), (3, 3), (2, 2), "<i4")}, typesize=4, blocksize=16)
     add("zeros", "chunks of zeros", zeros, bytes(140), "b2nd.md 4", (5, 7), "<i4")
     nans = frame([NAN] * 2, 2 * 32, 32, layers={"b2nd": metalayer((6,), (4,), (2,), "<f8")}, typesize=8, blocksize=16)

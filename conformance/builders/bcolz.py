@@ -2,6 +2,7 @@
 
 import json
 import struct
+from math import prod
 
 from .chunk import chunk, memcpyed
 from .store import member
@@ -22,9 +23,7 @@ def blp1(content):
 def carray(data, dtype, itemsize, shape, chunklen, *, codec="lz4", filter="shuffle", dflt=0, attrs=None, typesize=None, level=5, storage=None,
            sizes=None, cparams=None):
     """Chapters 1 to 7: the files of an array."""
-    rowsize = itemsize
-    for length in shape[1:]:
-        rowsize *= length
+    rowsize = itemsize * prod(shape[1:])
     typesize = typesize or (itemsize if itemsize < 256 else 1)
     files, size = {"__attrs__": line(attrs or {})}, chunklen * rowsize
     for n in range(0, len(data), size) if size else ():
@@ -78,10 +77,7 @@ def cases(suite):
         add(f"rows-{rows}", f"{rows} rows in chunks of 10", carray(part, "int64", 8, [rows], 10), part, 6, "<i8", [rows])
     add("empty", "no rows", carray(b"", "int64", 8, [0], 10), b"", 6, "<i8", [0])
     for shape in ([5, 3], [4, 2, 3], [3, 1], [2, 2, 2, 2]):
-        count = 1
-        for length in shape:
-            count *= length
-        part = ramp(count, 4, 5)
+        part = ramp(prod(shape), 4, 5)
         add(f"shape-{'x'.join(map(str, shape))}", f"shape {shape}", carray(part, "int32", 4, shape, 2), part, 6, "<i4", shape)
     add("attributes", "attributes", carray(data, "int32", 4, [25], 10, attrs={"unit": "m", "list": [1, 2.5, None], "deep": {"k": True}}), data, 7, "<i4", [25],
         metadata={"json": {"unit": "m", "list": [1, 2.5, None], "deep": {"k": True}}})

@@ -271,7 +271,7 @@ def bloscpack(suite):
 def bcolz(suite):
     for entry in load("bcolz/expected.json"):
         sample, name = Sample(f"bcolz/{entry['name']}"), slug(entry["name"])
-        release = {"bcolz 0": "bcolz 0.7.2", "patched": "bcolz 1.1.0"}.get(entry["writer"][:7], "bcolz 1.1.0")
+        release = "bcolz 0.7.2" if entry["writer"].startswith("bcolz 0") else "bcolz 1.1.0"
         fields = dict(about=entry.get("note") or entry["name"], written_by=entry["writer"], since=release,
                       until="bcolz 1.2.1" if "snappy" in name else None)
         if entry["name"] in ("synth_ca_no_attrs", "synth_ca_attrs_zero_bytes"):

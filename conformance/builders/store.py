@@ -76,14 +76,11 @@ def bytes_frame(data):
 
 def batches(rows, per_block=2, layers=None):
     """Section 7: batcharray; each item of `rows` is a batch."""
-    chunks = []
-    for batch in rows:
-        blocks = [pack(batch[i:i + per_block]) for i in range(0, len(batch), per_block)]
-        chunks.append(vl_chunk(blocks))
-    nbytes = sum(len(pack(batch[i:i + per_block])) for batch in rows for i in range(0, len(batch), per_block))
+    blocks = [[pack(batch[i:i + per_block]) for i in range(0, len(batch), per_block)] for batch in rows]
+    nbytes = sum(map(len, sum(blocks, [])))
     meta = {"version": 1, "serializer": "msgpack", "items_per_block": per_block, "arrow_schema": None}
     layers = {**(layers or {}), "batcharray": pack(meta)}
-    return frame(chunks, nbytes, 0, flags=0xD3, layers=layers, typesize=1,
+    return frame([vl_chunk(part) for part in blocks], nbytes, 0, flags=0xD3, layers=layers, typesize=1,
                  vlmeta={"_batch_array_metadata": pack({"batch_lengths": [len(batch) for batch in rows]})})
 
 

@@ -11,7 +11,8 @@ import importlib
 import json
 import re
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
+from functools import cache
 from pathlib import Path
 
 sys.dont_write_bytecode = True
@@ -23,11 +24,11 @@ from builders.suite import ERRORS, FORMATS, Suite  # noqa: E402
 MODULES = ["chunk", "frame", "b2nd", "store", "blp", "bcolz", "samples"]
 MAX_NBYTES, MIN_CASES = 10_000_000, 600
 
-# The checklists: document, label in `checks`, heading, and entries about the caller's arguments, which no file can break.
+# The checklists: document, label in `checks`, and heading.
 CHECKLISTS = [
-    ("chunk.md", "4.1", "### 4.1 ", ()), ("codecs.md", "3", "### Decoding", ()), ("cframe.md", "9.1", "### 9.1 ", ()),
-    ("sframe.md", "checks", "### What a reader checks", ()), ("legacy-frame.md", "7", "## 7. ", ()), ("b2nd.md", "10", "## 10. ", ()),
-    ("store.md", "10", "## 10. ", ()), ("bloscpack.md", "11", "## 11. ", ()), ("bcolz.md", "13", "## 13. ", ()), ("dtype.md", "Validation", "## Validation", ()),
+    ("chunk.md", "4.1", "### 4.1 "), ("codecs.md", "3", "### Decoding"), ("cframe.md", "9.1", "### 9.1 "),
+    ("sframe.md", "checks", "### What a reader checks"), ("legacy-frame.md", "7", "## 7. "), ("b2nd.md", "10", "## 10. "),
+    ("store.md", "10", "## 10. "), ("bloscpack.md", "11", "## 11. "), ("bcolz.md", "13", "## 13. "), ("dtype.md", "Validation", "## Validation"),
 ]
 
 
@@ -81,12 +82,11 @@ def with_known(case):
     return {**case, "known": known} if known else case
 
 
+@cache
 def known_results():
     """results/NAME.json: outcomes of a release, the right ones left out."""
-    if not hasattr(known_results, "found"):
-        found = [json.loads(path.read_text()) for path in sorted((ROOT / "results").glob("*.json"))]
-        known_results.found = [(result["implementation"], {id: case["outcome"] for id, case in result["cases"].items()}) for result in found]
-    return known_results.found
+    found = [json.loads(path.read_text()) for path in sorted((ROOT / "results").glob("*.json"))]
+    return [(result["implementation"], {id: case["outcome"] for id, case in result["cases"].items()}) for result in found]
 
 
 def write(files):
@@ -123,7 +123,7 @@ def read_checklists():
     documents = ROOT.parent / "docs/formats"
     if not documents.is_dir():
         return json.loads((ROOT / "checklists.json").read_text())
-    return {f"{document} {label}": entries(documents / document, heading) for document, label, heading, _ in CHECKLISTS}
+    return {f"{document} {label}": entries(documents / document, heading) for document, label, heading in CHECKLISTS}
 
 
 def entries(path, heading):
@@ -138,21 +138,19 @@ def entries(path, heading):
 
 
 def coverage(cases, checklists, is_long):
-    found, faults = Counter(), []
-    by_entry = {}
+    found, faults = defaultdict(list), []
     for case in cases:
         for check in case["checks"]:
-            found[check] += 1
-            by_entry.setdefault(check, []).append(case["id"])
+            found[check].append(case["id"])
     known = {f"{name} ({n})" for name, items in checklists.items() for n, _ in enumerate(items, 1)}
     faults += [f"{check}: no such entry" for check in found if check not in known]
     for name, items in checklists.items():
-        missing = [n for n in range(1, len(items) + 1) if not found[f"{name} ({n})"]]
-        print(f"{name:<22} {len(items) - len(missing):>3} of {len(items):>3} entries, {sum(found[f'{name} ({n})'] for n in range(1, len(items) + 1)):>4} cases")
-        faults += [f"{name} ({n}): no case: {items[n - 1]}" for n in missing]
-        for n, item in enumerate(items, 1) if is_long else ():
-            ids = by_entry.get(f"{name} ({n})", [])
-            print(f"  {n:>2}. {item[:70]:<70} {len(ids):>3}  {', '.join(ids[:2])}")
+        ids = [found[f"{name} ({n})"] for n in range(1, len(items) + 1)]
+        print(f"{name:<22} {sum(map(bool, ids)):>3} of {len(items):>3} entries, {sum(map(len, ids)):>4} cases")
+        for n, (item, of_item) in enumerate(zip(items, ids), 1):
+            faults += [] if of_item else [f"{name} ({n}): no case: {item}"]
+            if is_long:
+                print(f"  {n:>2}. {item[:70]:<70} {len(of_item):>3}  {', '.join(of_item[:2])}")
     return faults
 
 

@@ -30,6 +30,8 @@ EXPLAIN = {
     "right": "the data, or an error where one is wanted", "wrong data": "other data, without an error", "no data": "an error where data are wanted",
     "no error": "data where an error is wanted", "crash": "the process died, twice", "hang": "no end within the time, twice", "memory": "more memory than allowed",
 }
+# The letter of each outcome but the first.
+LETTERS = "wnechm"
 PYTHON = ["python_blosc2", "python_blosc", "numcodecs", "zarr_python", "bloscpack", "bcolz", "hdf5plugin"]
 
 
@@ -115,7 +117,7 @@ class Host:
         for worker in workers:
             worker.stdin.close()
             worker.wait()
-        return {"implementation": f"{about['name']} {about['version']}", "module": self.label if self.label != self.module else self.module, "cases": found}
+        return {"implementation": f"{about['name']} {about['version']}", "module": self.label, "cases": found}
 
     def start(self, args):
         command = [self.python, str(ROOT / "adapters/host.py"), self.module, str(ROOT), str(args.seconds), str(args.mib)]
@@ -215,7 +217,7 @@ def formats(results):
 
 def cell(found):
     return "" if not found else f"{found['right']}/{sum(found.values())}" + "".join(
-        f" {found[outcome]}{letter}" for outcome, letter in zip(OUTCOMES[1:], "wnechm") if found[outcome])
+        f" {found[outcome]}{letter}" for outcome, letter in zip(OUTCOMES[1:], LETTERS) if found[outcome])
 
 
 def text_table(results):
@@ -223,7 +225,7 @@ def text_table(results):
     rows += [[result["implementation"][:44], *(cell(count(result, format)) for format in rows[0][1:-1]), cell(count(result))] for result in results]
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     lines = ["  ".join(part.ljust(width) for part, width in zip(row, widths)).rstrip() for row in rows]
-    letters = ", ".join(f"{letter} {outcome}: {EXPLAIN[outcome]}" for outcome, letter in zip(OUTCOMES[1:], "wnechm"))
+    letters = ", ".join(f"{letter} {outcome}: {EXPLAIN[outcome]}" for outcome, letter in zip(OUTCOMES[1:], LETTERS))
     return "\n".join(lines) + f"\n\nright/all; {letters}"
 
 
@@ -249,7 +251,7 @@ def page(results, cases):
             details += f"<tr><td><code>{html.escape(id)}</code><br>{html.escape(case['about'])}</td><td>{case['kind']}</td>" + "".join(
                 f"<td class='{one['outcome'].split()[0] if one else ''}' title='{html.escape(one.get('detail', '')) if one else ''}'>{one['outcome'] if one else ''}</td>"
                 for one in found) + "</tr>"
-    legend = "".join(f"<dt>{letter}</dt><dd>{outcome}: {EXPLAIN[outcome]}</dd>" for outcome, letter in zip(OUTCOMES[1:], "wnechm"))
+    legend = "".join(f"<dt>{letter}</dt><dd>{outcome}: {EXPLAIN[outcome]}</dd>" for outcome, letter in zip(OUTCOMES[1:], LETTERS))
     return f"""<!doctype html><html lang="en"><meta charset="utf-8"><title>Conformance</title><style>
 body {{ font: 15px/1.4 sans-serif; margin: 2em }} table {{ border-collapse: collapse }} td, th {{ border: 1px solid #ccc; padding: .2em .5em; text-align: left }}
 .all, .right {{ background: #dfd }} .some, .wrong, .no {{ background: #ffd }} .bad, .crash, .hang, .memory {{ background: #fdd }} dt {{ float: left; width: 2em }}

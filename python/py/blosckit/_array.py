@@ -211,9 +211,9 @@ class Array(Opened[_native.Array]):
             return _into(self._picked(self._read(plan, None, handle)), out)
         lens = handle.shape
         if isinstance(plan, Basic):
-            # What is picked of the array is read, and then a part of the fields.
+            # The picks of the array come first, then a part of the fields.
             lead, rest = plan.picks[: len(lens)], plan.picks[len(lens) :]
-            # A number keeps its dimension until then.
+            # A number keeps its dimension until the second step.
             whole = tuple(
                 slice(pick % n, pick % n + 1) if isinstance(pick, int) else pick
                 for pick, n in zip(lead, lens, strict=True)

@@ -9,7 +9,7 @@ interface Exports {
   b2_output_len(): number;
 }
 
-/** What a Zarr array says of its codec: none of it is needed, since a chunk says it as well. */
+/** The configuration of the codec in a Zarr array; unused, since each chunk repeats the values. */
 export type Configuration = Record<string, unknown>;
 
 let compiled: Promise<WebAssembly.Module> | undefined;
@@ -51,7 +51,7 @@ export class Blosc {
     const it = await instance();
     let code;
     try {
-      // It may grow the memory, which gets another buffer then.
+      // The call may grow the memory, which then gets another buffer.
       const at = it.b2_input(chunk.length);
       new Uint8Array(it.memory.buffer, at, chunk.length).set(chunk);
       code = it.b2_decode();

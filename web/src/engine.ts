@@ -12,11 +12,11 @@ export interface Source {
   range(path: string, start: number, end: number): Promise<Part>;
 }
 
-/** What the module answers: a document, or bytes. */
+/** An answer of the module: a document, or bytes. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type Answer = any;
 
-/** What the module is asked. */
+/** A request to the module. */
 export interface Request { call: string; session?: number; [more: string]: unknown }
 
 interface Exports {

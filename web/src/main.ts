@@ -9,7 +9,7 @@ import { rows } from './rows';
 import { picture } from './picture';
 import { chunks, exported, stats, verified } from './panes';
 
-/** What a pane gets, and how it tells that the view has changed. */
+/** The parameters of a pane, and the function that changes the view. */
 export interface Shown {
   client: Client;
   about: Answer;

@@ -1,4 +1,4 @@
-"""What `oracle.py` can ask of python-blosc2 and NumPy about n-dimensional arrays.
+"""Requests of `oracle.py` to python-blosc2 and NumPy about n-dimensional arrays.
 
 Items are compared as raw bytes: NumPy need not keep what lies between the fields of a structured item.
 """

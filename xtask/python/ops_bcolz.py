@@ -1,4 +1,4 @@
-"""What `oracle.py` can ask of bcolz-zipline, the maintained fork of bcolz.
+"""Requests of `oracle.py` to bcolz-zipline, the maintained fork of bcolz.
 
 Data sets lie on disk, below the path `root` of the request; each operation opens what it needs and lets go of it.
 """

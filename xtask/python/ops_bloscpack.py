@@ -1,4 +1,4 @@
-"""What `oracle.py` can ask of bloscpack 0.16.0, the last release (2018).
+"""Requests of `oracle.py` to bloscpack 0.16.0, the last release (2018).
 
 A change that cannot be made has a reply with the key "no" and without byte strings.
 """
@@ -10,7 +10,7 @@ import io
 import os
 import tempfile
 
-# It asks for a name that Python 3.10 took away.
+# The package imports a name that Python 3.10 took away.
 collections.MutableMapping = collections.abc.MutableMapping
 
 import blosc

@@ -13,7 +13,7 @@ import blosc2
 
 MAX_FILTERS = 6
 OVERHEAD = 32
-# What is in a buffer before C writes to it.
+# The byte of a buffer before C writes to it.
 UNTOUCHED = b"\xaa"
 
 OPS = {}
@@ -172,7 +172,7 @@ def buffer(nbytes):
 
 
 def filled(dest, code):
-    """What a function that returned `code` wrote."""
+    """The bytes from a function that returned `code`."""
     return dest.raw[: max(code, 0)]
 
 

@@ -1,4 +1,4 @@
-"""What `oracle.py` can ask of python-blosc2 about a frame in a file or a directory that is changed step by step."""
+"""Requests of `oracle.py` to python-blosc2 about a frame that changes step by step, in a file or a directory."""
 
 import blosc2
 
@@ -74,7 +74,7 @@ def share_append(r, data):
 
 @op
 def share_follow(r):
-    """What a handle that was opened before sees of a frame that grows."""
+    """The items of a growing frame, through a handle from before the growth."""
     global followed
     if r["first"]:
         followed = blosc2.open(r["path"], mode="r", dparams=dict(nthreads=1), locking=r["locking"])

@@ -1,4 +1,4 @@
-"""What `oracle.py` can ask of NumPy, python-blosc2, the csv module and pyarrow: files with items, written and read.
+"""Requests of `oracle.py` to NumPy, python-blosc2, the csv module and pyarrow, which write and read files with items.
 
 Items are fields `[name, dtype, shape of a row]`. One field without a name is an array, others are a table.
 """
@@ -59,7 +59,7 @@ def texts(items):
 
 
 def values(words, dtype):
-    """What people have written."""
+    """The values of words in text files."""
     dtype = np.dtype(dtype)
     of = dict(b="True".__eq__, i=int, u=int, f=float, S=str.encode)
     return np.array([of.get(dtype.kind, str)(word) for word in words], dtype)

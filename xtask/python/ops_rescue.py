@@ -1,4 +1,4 @@
-"""What `oracle.py` can ask of all original programs at once: small containers that are damaged and rescued afterwards.
+"""Requests of `oracle.py` to all original programs at once: small containers for damage and rescue.
 
 A container lies on disk, at `path`, and holds the numbers of the request: as one content, or as two columns or values.
 """

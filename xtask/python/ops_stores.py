@@ -1,7 +1,7 @@
-"""What `oracle.py` can ask of the stores and tables of python-blosc2.
+"""Requests of `oracle.py` about the stores and tables of python-blosc2.
 
-A store lies on disk, at the path `root` of the request, and is drawn from its `seed`. What python-blosc2 reads of it goes
-back as values: bytes of arrays in C order, all else in the MessagePack of python-blosc2.
+A store lies on disk, at the path `root` of the request, and is drawn from its `seed`. The reply
+has the values that python-blosc2 reads: bytes of arrays in C order, all else in the MessagePack of python-blosc2.
 """
 
 import dataclasses
@@ -155,7 +155,7 @@ def store_make(r):
                 tree.vlmeta[f"a{n}"] = written.setdefault(group, {}).setdefault(f"a{n}", value(draw))
     if hasattr(store, "close"):
         store.close()
-    # What comes back is what counts.
+    # The reply has the values that a second handle reads.
     if r["form"] == "b2e":
         store = blosc2.EmbedStore(root, mode="r")
     else:
@@ -426,7 +426,7 @@ def table_indexed(r):
     return (dict(conditions=conditions, found=found, stale=stale, change=change),)
 
 
-# What we wrote ------------------------------------------------------------------------------------------
+# Our stores -------------------------------------------------------------------------------------------
 
 
 def opened(r, mode):

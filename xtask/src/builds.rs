@@ -1,10 +1,9 @@
 //! `cargo xtask builds`: the published crates compile in every way in which users build them.
 //!
-//! It builds each crate with none of its features, with each feature alone and with all of them. It
-//! also builds the libraries without C code for other targets: 64-bit Arm, 32-bit x86, and
-//! WebAssembly with and without WASI. `rustup` installs a target's standard library if it is
-//! missing. At last it builds all crates with the lowest versions of dependencies that the
-//! manifests allow.
+//! The task checks each crate with none of its features, with each feature alone and with all of
+//! them. The libraries without C code must also compile for other targets: 64-bit Arm, 32-bit x86,
+//! and WebAssembly with and without WASI. `rustup` installs the missing standard libraries. At last
+//! all crates compile with the lowest versions of dependencies that the manifests allow.
 
 use std::{fs, process::Command};
 

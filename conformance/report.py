@@ -44,8 +44,8 @@ def made():
         wrong = Counter(id.split("/")[0] for id in result["cases"])
         cells = [f"{result['run'][format] - wrong[format]} of {result['run'][format]}" if format in result["run"] else "" for format in formats]
         lines.append(f"| {result['implementation']} | " + " | ".join(cells) + " |")
-    lines += ["", "Numbers are right cases of those that the implementation claims to read. Formats that an original program withdrew are not counted against it. Many cases are"
-              " stricter than a program promises to be: a file that contradicts itself where nothing is lost by it is refused here, and read there."]
+    lines += ["", "A cell counts the right cases of all that the implementation claims to read. Formats that an original program withdrew do not count against it."
+              " Many cases are stricter than a program promises to be. The documents refuse a file that contradicts itself, even where nothing is lost; many programs read it."]
     for result in results:
         lines += section(result, cases)
     return "\n".join(lines) + "\n"

@@ -6,7 +6,7 @@
     python3 conformance/run.py --command 'mytool decode {file}' --format chunk
 
 Each case has a process of its own, with limits of time and memory. Python 3 and its standard library suffice; the adapters of
-Python packages need these packages in the interpreter that `--python` names. It needs a system with `fork`: Linux or macOS.
+Python packages need these packages in the interpreter that `--python` names. The runner needs a system with `fork`: Linux or macOS.
 """
 
 import argparse
@@ -111,7 +111,7 @@ class Host:
             worker.stdin.write(json.dumps(case) + "\n")
             worker.stdin.flush()
             return json.loads(worker.stdout.readline())
-        # No later release of an original claims to read what an old one withdrew.
+        # Later releases of an original program do not claim the formats that an older one withdrew.
         mine = [case for case in cases if case["format"] in about["formats"] and (self.module == "b2" or "until" not in case)]
         found = collect(mine, workers, ask)
         for worker in workers:
@@ -159,7 +159,7 @@ class Command:
 
 
 def collect(cases, workers, ask):
-    """Shares the cases among workers; what crashes or hangs is tried once more."""
+    """Shares the cases among workers, and tries a case once more that crashes or hangs."""
     queue, found, lock = iter(cases), {}, threading.Lock()
 
     def work(worker):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs an adapter: `host.py MODULE ROOT SECONDS MIB`, cases as lines of JSON on standard input, results on standard output.
 
-The adapter is imported once; each case has a process of its own, a copy of this one, with limits of time and memory.
+The host imports the adapter once. Each case has a process of its own, a copy of the host, with limits of time and memory.
 """
 
 import hashlib
@@ -69,7 +69,7 @@ def inside(adapter, case, path, sink, seconds, mib):
         result = {"members": {name: describe(content) for name, content in adapter.read(case, path).items()}}
     except MemoryError:
         result = {"outcome": "memory"}
-    except BaseException as error:  # noqa: B902  (whatever a library raises is its refusal)
+    except BaseException as error:  # noqa: B902  (any exception of a library is its refusal)
         unsupported = type(error).__name__ == "Unsupported" or isinstance(error, ImportError)
         result = {"outcome": "unsupported"} if unsupported else {"outcome": "error", "detail": f"{type(error).__name__}: {error}"[:200]}
     os.write(sink, json.dumps(result).encode())

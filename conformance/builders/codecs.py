@@ -1,7 +1,7 @@
 """Small encoders of every codec of docs/formats/codecs.md: short, not good.
 
-All of them start from one greedy LZ77 parse. What they write is fixed by this file alone, so cases
-do not change with the version of a library.
+All encoders start from one greedy LZ77 parse. Their output depends on this file alone, so cases do
+not change with the version of a library.
 """
 
 import zlib

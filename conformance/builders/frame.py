@@ -93,7 +93,7 @@ def cases(suite):
 
 
 def common(suite, format, build, document):
-    """What both kinds can hold."""
+    """Cases of both kinds of frames."""
     def add(name, about, content, data, section=f"{document} 2" if document == "cframe.md" else document, release=RELEASE, **fields):
         suite.valid(f"{format}/{name}", content, data, about=about, section=section, since=release, **fields)
 

@@ -85,7 +85,7 @@ def batches(rows, per_block=2, layers=None):
 
 
 def values(rows):
-    """What a manifest says about values that have no fixed width: one line of JSON for each."""
+    """The entry of a manifest for values without a fixed width: one line of JSON for each."""
     lines = "".join(json.dumps(row, sort_keys=True, separators=(",", ":")) + "\n" for row in rows)
     return {"values": {"count": len(rows), "sha256": hashlib.sha256(lines.encode()).hexdigest()}}
 

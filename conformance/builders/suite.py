@@ -19,7 +19,7 @@ FORMATS = {
     "bcolz": "/",
 }
 
-# Classes of errors: whose fault it is, as a reader should tell it.
+# Classes of errors, as a reader should tell them apart.
 ERRORS = {
     "unknown": "not this format, or a version, codec or filter that the document does not define",
     "truncated": "bytes are missing",
@@ -29,7 +29,7 @@ ERRORS = {
 
 
 def digest(data):
-    """What a manifest says about decoded bytes."""
+    """The entry of a manifest for decoded bytes."""
     return {"nbytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
 
 

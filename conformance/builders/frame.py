@@ -89,6 +89,7 @@ def cases(suite):
     for format, build, document in (("frame", frame, "cframe.md"), ("sframe", sframe, "sframe.md")):
         common(suite, format, build, document)
     contiguous(suite)
+    seals(suite)
     sparse(suite)
 
 
@@ -187,6 +188,33 @@ def contiguous(suite):
     ):
         content = one[:150] if at is None else edit(one, (at, new))
         suite.invalid(f"frame/{name}", content, error, why, about=why, section="cframe.md 9", checks=f"cframe.md 9.1 ({entry})")
+
+
+def seals(suite):
+    """Sums of seal.md, which other readers ignore. They are numbers here, since the standard library has no XXH3."""
+    data = text(100)
+    chunks = [memcpyed(data[i:i + 40]) for i in range(0, 100, 40)]
+
+    def sealed(header_sum, table, body_sum, cut=0):
+        sums = b"".join(big(entry, 8) for entry in table)
+        layer = b"\x94\1\xcf" + big(header_sum, 8) + b"\xcf" + bytes(8) + b"\xc6" + big(len(sums), 4) + sums[:len(sums) - cut]
+        whole = frame(chunks, 100, 40, vlmeta={"b2seal": layer}, typesize=1)
+        return edit(whole, (len(whole) - 17, b"\3" + big(body_sum, 16)))
+
+    sums = 0x82beac8cdf95d108, (0x59bc0418f386ad3f, 0x8f814ad0b968b870, 0x86301c923635aa16), 0x15320e5f6120c676632b70920a373a27
+    whole = sealed(*sums)
+    for name, about, content in (
+        ("body", "a body sum", sealed(0x3b385033fadb93e5, (), 0x6a1a9a18107061e840a43a0e1844e4b0)),
+        ("chunks", "a body sum, and a sum for each chunk", whole),
+        ("removed", "a seal without its body sum, as a writer leaves it that knows of no seals", edit(whole, (len(whole) - 17, bytes(17)))),
+    ):
+        suite.valid(f"frame/seal-{name}", content, data, about=about, section="seal.md", since=RELEASE)
+    for name, about, content, found in (
+        ("chunk-changed", "a chunk that was changed after the seal", edit(whole, (97 + 32, b"X")), b"X" + data[1:]),
+        ("sum-changed", "a bit of the body sum", edit(whole, (len(whole) - 1, bytes([whole[-1] ^ 1]))), data),
+        ("layer-cut", "the sums of the chunks are a byte short", sealed(*sums, cut=1), data),
+    ):
+        suite.undefined(f"frame/seal-{name}", content, "a reader that knows of seals refuses", found, about=about, section="seal.md")
 
 
 def shared():

@@ -190,7 +190,9 @@ def judge(case, answer):
     if outcome in ("crash", "hang") or outcome == "memory" and kind != "undefined":
         return answer
     if outcome in ("error", "memory"):
-        return {**answer, "outcome": "no data" if kind == "valid" else "right"}
+        classes = answer.pop("classes", None)
+        note = {"is_class_right": case["error"]["class"] in classes} if classes is not None and kind == "invalid" else {}
+        return {**answer, **note, "outcome": "no data" if kind == "valid" else "right"}
     if kind == "invalid":
         return {"outcome": "no error"}
     wanted = case.get("members") or ({"": case["data"]} if "data" in case else {})

@@ -3,6 +3,7 @@
 An adapter has NAME, FORMATS, ``version()`` and ``read(case, path)``. ``read`` returns the decoded content:
 a dictionary of member names and bytes, or lists of values; the name is "" where a file has one content.
 It raises any exception if the implementation refuses the file, and ``Unsupported`` where it does not claim to read such files.
+An exception may have ``classes``, the classes of errors (see the manifest) that the implementation cannot tell apart.
 """
 
 

@@ -7,6 +7,14 @@ import subprocess
 PROGRAM = os.environ["CONFORMANCE_PROGRAM"]
 NAME = "b2"
 FORMATS = {"chunk", "frame", "sframe", "b2nd", "store", "table", "blp", "bcolz"}
+# Exit codes, and the classes of errors that they stand for.
+CLASSES = {1: ["truncated", "contradiction", "checksum"], 4: ["unknown"]}
+
+
+class Refusal(Exception):
+    def __init__(self, code, message):
+        super().__init__(message)
+        self.classes = CLASSES.get(code)
 
 
 def version():
@@ -18,7 +26,7 @@ def run(*args):
     if done.returncode < 0:
         os.kill(os.getpid(), -done.returncode)
     if done.returncode:
-        raise ValueError(done.stderr.decode(errors="replace").strip()[-200:])
+        raise Refusal(done.returncode, done.stderr.decode(errors="replace").strip()[-200:])
     return done.stdout
 
 

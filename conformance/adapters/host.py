@@ -71,7 +71,8 @@ def inside(adapter, case, path, sink, seconds, mib):
         result = {"outcome": "memory"}
     except BaseException as error:  # noqa: B902  (any exception of a library is its refusal)
         unsupported = type(error).__name__ == "Unsupported" or isinstance(error, ImportError)
-        result = {"outcome": "unsupported"} if unsupported else {"outcome": "error", "detail": f"{type(error).__name__}: {error}"[:200]}
+        result = {"outcome": "unsupported"} if unsupported else {
+            "outcome": "error", "detail": f"{type(error).__name__}: {error}"[:200], "classes": getattr(error, "classes", None)}
     os.write(sink, json.dumps(result).encode())
     os._exit(0)
 

@@ -141,8 +141,6 @@ fn seed(tier: Tier) -> Result<u64> {
 }
 
 /// The files that differ from the last commit; empty without git.
-fn tree_state() -> Vec<u8> {
-    let mut git = Command::new("git");
-    git.args(["status", "--porcelain"]).current_dir(workspace::root());
-    workspace::output(&mut git).unwrap_or_default()
+fn tree_state() -> Vec<String> {
+    workspace::git_lines(&["status", "--porcelain"]).unwrap_or_default()
 }

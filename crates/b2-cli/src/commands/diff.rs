@@ -407,10 +407,10 @@ impl Side {
             .map_err(|error| Error::Input { file: self.name.clone(), error: Box::new(error) })
     }
 
+    /// The number of items. The layout includes marks of nulls, which `dtype` may lack.
     fn nitems(&self, dtype: &Dtype) -> Result<u64> {
         let nbytes = self.sources.iter().map(Source::nbytes).sum::<blosc_data::Result<u64>>()?;
-        let nmarks = if self.is_marked() { dtype.fields().len() } else { 0 };
-        Ok(nbytes / ((dtype.itemsize() + nmarks) as u64).max(1))
+        Ok(nbytes / (self.dtype().unwrap_or(dtype).itemsize() as u64).max(1))
     }
 
     /// Whether the format can hold metadata.

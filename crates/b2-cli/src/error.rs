@@ -524,7 +524,7 @@ impl Error {
                 ..
             }) => "if a program without checksums changed it, use --no-check",
             Self::Store(b2store::Error::Param(b2store::error::Param::Outside { .. })) => {
-                "`b2 convert` makes a store without them"
+                "`b2 convert STORE NEW.b2z` makes a store without them"
             }
             Self::Store(b2store::Error::Frame { .. }) if self.code() == Code::Data => {
                 "`b2 rescue STORE -o NEW` saves what can be read"

@@ -151,3 +151,28 @@ fn bytes_around_a_zip_archive_are_told() {
     }
     assert_eq!(dir.b2("verify a.b2z").ok().stderr, "");
 }
+
+/// The refusal names a command, and the store that this command makes can be repacked.
+#[test]
+fn a_store_among_other_bytes_is_repacked_as_a_copy() {
+    let dir = objects();
+    dir.b2("convert -q a.npy a.b2z::/more").ok();
+    dir.write("t.csv", "a,b\n1,x\n2,y\n").b2("convert -q t.csv t.b2z").ok();
+    for (store, key) in [("a.b2z", "a.b2z::/more"), ("t.b2z", "t.b2z")] {
+        let (archive, shown) = (dir.read(store), dir.b2(&format!("show {key}")).ok().stdout);
+        for (before, after) in [(&b""[..], &b"12345"[..]), (b"1234567", b"")] {
+            dir.write("x.b2z", [before, &archive, after].concat());
+            let run = dir.b2("repack x.b2z");
+            assert_eq!(run.code, Some(2), "{store}: {}", run.all());
+            let hint = run.stderr.split('`').nth(1).unwrap();
+            let line = hint.replace("STORE", "x.b2z").replace("NEW", "new");
+            assert_eq!(line, "b2 convert x.b2z new.b2z");
+            dir.b2(line.strip_prefix("b2 ").unwrap()).ok();
+            dir.b2("repack new.b2z").ok();
+            assert_eq!(dir.b2("verify new.b2z").ok().stderr, "", "{store}");
+            let again = dir.b2(&format!("show {}", key.replace(store, "new.b2z"))).ok().stdout;
+            assert!(again == shown, "{store}");
+            std::fs::remove_file(dir.path("new.b2z")).unwrap();
+        }
+    }
+}

@@ -122,7 +122,9 @@ fn for_each_guarded(
         }
         // Tables of stores are read column by column, or refused.
         let (source, objects_of_python) = match object {
-            Object::Bcolz(_) => Source::Object(object).fitted(OutputFormat::Raw)?,
+            Object::Bcolz(_) => {
+                Source::Object(object).fitted(OutputFormat::Raw, &cx.read_params())?
+            }
             object => (Source::Object(object), vec![]),
         };
         for name in objects_of_python {

@@ -528,8 +528,8 @@ impl Context {
 
     /// How inputs are read.
     pub(crate) fn read_params(&self) -> OpenOptions {
-        let budget = Budget::default().threads(self.resources.threads.clone());
-        OpenOptions::from(self.dparams()).mismatch(self.mismatch.clone()).budget(budget)
+        let params = OpenOptions::from(self.dparams()).mismatch(self.mismatch.clone());
+        params.budget(self.read_options())
     }
 
     /// How inputs are read if the command compares the checksums itself, or none.

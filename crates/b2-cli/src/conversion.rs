@@ -140,7 +140,7 @@ pub(crate) fn rewrite(
     {
         return Ok(done.into());
     }
-    let (source, objects) = convert.open(origin, false)?.fitted(format)?;
+    let (source, objects) = convert.open(origin, false)?.fitted(format, &cx.read_params())?;
     let nbytes = source.rows().map_or_else(|| source.nbytes(), |rows| Ok(rows.sizes().0))?;
     let before = source.stored();
     for name in &objects {
@@ -204,7 +204,8 @@ impl<'a> Convert<'a> {
         {
             return report.print(cx, &origin.name(), to);
         }
-        let (source, dropped) = self.open(origin, format.is_store())?.fitted(format)?;
+        let source = self.open(origin, format.is_store())?;
+        let (source, dropped) = source.fitted(format, &cx.read_params())?;
         self.check_source(origin, &source)?;
         let work = self.work(origin, source, dropped);
         let done = work.to_target(&target)?;
@@ -219,7 +220,8 @@ impl<'a> Convert<'a> {
             return Err(message::VALUES_ARE_FRAMES.about(format.name()));
         }
         anew::check(args, format)?;
-        let (source, dropped) = self.open(origin, true)?.fitted(ConvertedFormat::B2z)?;
+        let source = self.open(origin, true)?;
+        let (source, dropped) = source.fitted(ConvertedFormat::B2z, &cx.read_params())?;
         self.check_source(origin, &source)?;
         let work = self.work(origin, source, dropped);
         let mut writer = place.open(cx.lock_wait(args.lock))?;

@@ -424,7 +424,7 @@ impl Side {
 
 /// The table without the columns that cannot be compared, such as lists.
 fn without_lists(cx: &Context, args: &DiffArgs, name: &str, table: Source) -> Result<Source> {
-    let (table, left_out) = table.fitted(OutputFormat::Raw)?;
+    let (table, left_out) = table.fitted(OutputFormat::Raw, &cx.read_params())?;
     let table = match table {
         Source::Object(Object::Table(rows)) => {
             Source::Object(Object::Table(Box::new(rows.with_null_truths())))

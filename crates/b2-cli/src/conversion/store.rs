@@ -138,7 +138,8 @@ impl Convert<'_> {
         key: &str,
         origin: &Origin,
     ) -> Result<Vec<Station>> {
-        let (source, dropped) = self.open_or_bytes(origin)?.fitted(self.format)?;
+        let source = self.open_or_bytes(origin)?;
+        let (source, dropped) = source.fitted(self.format, &self.cx.read_params())?;
         let work = self.work(origin, source, dropped);
         let progress = |nbytes| work.progress.add(nbytes);
         let conversion = work.conversion(&progress);

@@ -1,6 +1,7 @@
 //! Options are obeyed or refused, and losses are named: one table for each kind of mistake.
 
-use crate::session::Dir;
+use crate::matrix::npy;
+use crate::session::{Dir, walk};
 
 /// `a.npy` and `a.i32` with 24 items in 4 rows, and `t.csv` with 3 rows.
 fn dir() -> Dir {
@@ -292,5 +293,21 @@ fn a_lost_shape_or_type_is_told_and_refused_by_strict() {
     ] {
         let run = dir.b2(&format!("convert -f --strict {input} {output}")).ok();
         assert!(!run.stderr.contains("warning"), "{input} {output}: {}", run.all());
+    }
+}
+
+/// A block of fields within fields is decoded to copy the rest of its rows: within the limit too.
+#[test]
+fn the_limit_of_memory_holds_where_fields_are_left_out() {
+    let dir = Dir::new();
+    let descr = "[('n', '<i4'), ('in', [('x', '<i4'), ('y', '<i8')])]";
+    let rows = 1 << 18;
+    dir.write("rows.npy", npy(descr, &format!("({rows},)"), false, &walk(rows * 4)));
+    dir.b2(&format!("c -q --chunks {rows} --blocks {rows} rows.npy -o rows.b2nd")).ok();
+    for line in ["convert -f rows.b2nd x.b2z", "convert -f --columns n rows.b2nd x.npy"] {
+        let run = dir.b2(line);
+        assert!(matches!(run.code, Some(0 | 4)), "{line}: {}", run.all());
+        let run = dir.b2(&format!("{line} --max-memory 1M"));
+        assert_eq!(run.code, Some(5), "{line}: {}", run.all());
     }
 }

@@ -72,12 +72,13 @@ impl Conversion<'_> {
 
 impl Content {
     /// The table without columns that the format cannot hold: of objects, or with an impossible
-    /// name. The second value names these columns.
+    /// name. The second value names these columns. The budget of `open` limits the reading of
+    /// those that are kept.
     ///
     /// # Errors
     ///
-    /// Columns that cannot be opened.
-    pub fn fitted(self, format: OutputFormat) -> Result<(Self, Vec<String>)> {
+    /// Columns that cannot be opened or read.
+    pub fn fitted(self, format: OutputFormat, open: &OpenOptions) -> Result<(Self, Vec<String>)> {
         let is_bcolz = matches!(format, OutputFormat::Carray | OutputFormat::Ctable);
         let keeps_objects =
             matches!(format, OutputFormat::B2z | OutputFormat::B2d | OutputFormat::Parquet);
@@ -145,8 +146,8 @@ impl Content {
             Self::Object(Object::Table(rows)) => {
                 Self::Object(Object::Table(Box::new(rows.select(&kept)?)))
             }
-            Self::Items(items) => Self::Items(of_items(&items, &kept, None)?),
-            other => select(other, &kept, None, &OpenOptions::default(), &Unfinished::default())?,
+            Self::Items(items) => Self::Items(of_items(&items, &kept, None, &open.budget)?),
+            other => select(other, &kept, None, open, &Unfinished::default())?,
         };
         Ok((fitted, dropped))
     }

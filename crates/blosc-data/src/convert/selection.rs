@@ -12,8 +12,9 @@ use crate::boxes::Stored;
 use crate::content::{Bcolz, Content, Items, Object, Records};
 use crate::error::{Doing, Error, Refusal, Result};
 use crate::params::OpenOptions;
+use crate::size::as_len;
 use crate::spool::{Spool, Station};
-use crate::{Array, Data};
+use crate::{Array, Budget, Data};
 
 /// These columns of the content, in this order, and the rows that meet a condition; the whole
 /// content if nothing is chosen.
@@ -32,7 +33,9 @@ pub fn select(
         return Ok(content);
     }
     match content {
-        Content::Items(items) => of_items(&items, columns, condition).map(Content::Items),
+        Content::Items(items) => {
+            of_items(&items, columns, condition, &options.budget).map(Content::Items)
+        }
         Content::Object(Object::Table(rows)) if !rows.is_column() => {
             let rows = rows.select(columns)?;
             Ok(Content::Object(Object::Table(Box::new(match condition {
@@ -56,7 +59,7 @@ pub fn select(
             let Data::Array(array) = Content::Object(object).into_data("", &options.budget)? else {
                 return Err(Refusal::NotATable.into());
             };
-            let items = of_array(&*array, &[], columns, condition)?;
+            let items = of_array(&*array, &[], (columns, condition), &options.budget)?;
             Ok(Content::Object(Object::Opened(Arc::new(Chosen { items, array }))))
         }
     }
@@ -101,8 +104,9 @@ pub(super) fn of_items(
     items: &Items,
     columns: &[String],
     condition: Option<&str>,
+    budget: &Budget,
 ) -> Result<Items> {
-    let chosen = of_array(items, &items.nullable, columns, condition)?;
+    let chosen = of_array(items, &items.nullable, (columns, condition), budget)?;
     Ok(Items { format: items.format, nullable: items.nullable.clone(), ..chosen })
 }
 
@@ -110,8 +114,8 @@ pub(super) fn of_items(
 fn of_array(
     array: &dyn Array,
     nullable: &[String],
-    columns: &[String],
-    condition: Option<&str>,
+    (columns, condition): (&[String], Option<&str>),
+    budget: &Budget,
 ) -> Result<Items> {
     let [nrows] = array.shape()[..] else { return Err(Refusal::NotATable.into()) };
     let records = Records::new(columns, condition, array.dtype())?.nullable(nullable);
@@ -119,9 +123,11 @@ fn of_array(
     let dtype = Dtype::packed(fields).map_err(|error| Error::Npy(error.into()))?;
     let (itemsize, mut kept) = (records.itemsize(), 0u64);
     let mut out = Spool::default();
-    for start in (0..nrows).step_by(ROWS_AT_ONCE) {
-        let len = (nrows - start).min(ROWS_AT_ONCE as u64);
-        let mut bytes = vec![0; itemsize * usize::try_from(len).unwrap_or(ROWS_AT_ONCE)];
+    let fits = budget.max_memory / 4 / (itemsize as u64).max(1);
+    let at_once = as_len(fits.clamp(1, ROWS_AT_ONCE));
+    for start in (0..nrows).step_by(at_once) {
+        let len = (nrows - start).min(at_once as u64);
+        let mut bytes = vec![0; itemsize * as_len(len)];
         let rows = start..start.saturating_add(len);
         array.read_box(core::slice::from_ref(&rows), &mut bytes)?;
         let truth = records.truth(&bytes)?;
@@ -139,8 +145,8 @@ fn of_array(
     Ok(Items { stored, dtype, file_len, format: "raw", nullable: vec![], is_marked: false })
 }
 
-/// Rows for which a condition is evaluated at once.
-const ROWS_AT_ONCE: usize = 1 << 12;
+/// The most rows for which a condition is evaluated at once.
+const ROWS_AT_ONCE: u64 = 1 << 12;
 
 /// Copies the chosen part of a table of bcolz to a new directory.
 fn copy(columns: &[String], condition: &str, table: &CTable, root: &Path) -> Result<()> {

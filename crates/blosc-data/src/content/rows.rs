@@ -739,7 +739,7 @@ fn items_of(dtype: &Dtype, values: ColumnValues, nrows: usize) -> Vec<u8> {
 }
 
 /// Whether a column holds text or bytes, of which CSV has no nulls.
-fn is_text(kind: &ColumnKind) -> bool {
+pub(crate) fn is_text(kind: &ColumnKind) -> bool {
     matches!(
         kind,
         ColumnKind::String

@@ -3,12 +3,12 @@
 
 use std::{fs::File, io, path::Path};
 
-use b2store::{Column, ColumnKind, ColumnValues};
+use b2store::ColumnValues;
 use csv::{Writer, WriterBuilder};
 
 use super::{Conversion, Report, frame::SHAPE};
 use crate::cells::{Rows, cell};
-use crate::content::TableRows;
+use crate::content::{TableRows, rows::is_text};
 use crate::error::{Doing, Error, Result};
 
 /// A file of comma-separated values, row by row.
@@ -80,19 +80,8 @@ impl Conversion<'_> {
         })?;
         out.finish()?;
         // Empty text and null give the same line.
-        let is_text = |column: &Column| {
-            matches!(
-                column.spec().kind,
-                ColumnKind::String
-                    | ColumnKind::Bytes
-                    | ColumnKind::Utf8
-                    | ColumnKind::VlString
-                    | ColumnKind::VlBytes
-                    | ColumnKind::Dictionary { .. }
-            )
-        };
         let lost = rows.columns().iter().zip(nulls);
-        let lost = lost.filter(|(column, nulls)| *nulls && is_text(column));
+        let lost = lost.filter(|(column, nulls)| *nulls && is_text(&column.spec().kind));
         let lost = lost.map(|(column, _)| format!("the nulls of column `{}`", column.spec().name));
         Ok(Report::without(lost.chain(self.content.metadata()?.names()).collect()))
     }

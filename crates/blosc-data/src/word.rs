@@ -16,6 +16,14 @@ pub enum Part {
     Member(String),
 }
 
+impl Part {
+    /// The part that the text after `::` names; `None` for text that is no key.
+    #[must_use]
+    pub fn of_key(key: &str) -> Option<Self> {
+        (key.is_empty() || key.starts_with('/')).then(|| member(key))
+    }
+}
+
 /// A name, split into path and part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word {
@@ -101,13 +109,11 @@ fn member(key: &str) -> Part {
 
 fn split(text: &str) -> Option<(&str, Part)> {
     let keys = text.match_indices("::").filter_map(|(at, colons)| {
-        let (path, key) = (text.get(..at)?, text.get(at.saturating_add(colons.len())..)?);
-        (key.is_empty() || key.starts_with('/')).then_some((path, key))
+        Some((text.get(..at)?, Part::of_key(text.get(at.saturating_add(colons.len())..)?)?))
     });
-    let is_there = |(path, _): &(&str, &str)| Path::new(path).exists();
-    if let Some((path, key)) = keys.clone().filter(is_there).last().or_else(|| keys.clone().next())
-    {
-        return Some((path, member(key)));
+    let is_there = |(path, _): &(&str, Part)| Path::new(path).exists();
+    if let Some(found) = keys.clone().filter(is_there).last().or_else(|| keys.clone().next()) {
+        return Some(found);
     }
     let (path, number) = text.rsplit_once(['@', '#'])?;
     let number = match number.strip_prefix("0x") {

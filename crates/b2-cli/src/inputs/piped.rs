@@ -7,6 +7,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use blosc_data::Word;
+
 use super::origin::{self, Origin, Part};
 use crate::{
     error::{Doing, Error, Result},
@@ -48,9 +50,10 @@ impl Piped {
 
     /// The value `PIPE::/KEY` of an input that was copied before.
     fn member(&self, word: &Path) -> Option<Origin> {
-        let (pipe, key) = word.to_str()?.split_once("::")?;
-        let path = self.kept(Path::new(pipe))?;
-        Some(Origin::File { path, part: part_of_key(key)? })
+        let Word { path: pipe, part } = Word::of_path(word);
+        let has_key = pipe != word && matches!(part, Part::Whole | Part::Member(_));
+        let path = self.kept(&pipe).filter(|_| has_key)?;
+        Some(Origin::File { path, part })
     }
 }
 
@@ -73,7 +76,7 @@ impl Piped {
         let part = match key.strip_prefix("::") {
             None if key.is_empty() => Some(Part::Whole),
             None => None,
-            Some(key) => part_of_key(key),
+            Some(key) => Part::of_key(key),
         };
         let Some(part) = part else { return Ok(None) };
         // The reader refuses a terminal later, with its own message.
@@ -139,14 +142,6 @@ impl Piped {
     #[cfg(not(unix))]
     fn named_pipe(&mut self, _: &Origin, _: &Path) -> Result<Option<Origin>> {
         Ok(None)
-    }
-}
-
-/// The value with a key, or the whole input; `None` for what is no key.
-fn part_of_key(key: &str) -> Option<Part> {
-    match key {
-        "" | "/" => Some(Part::Whole),
-        key => key.starts_with('/').then(|| Part::Member(key.trim_end_matches('/').to_owned())),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use blosc_data::Tail;
+use blosc_dtype::npy::NpyHeader;
 use blosc_io::{FileStore, WriteAt as _};
 
 use crate::{
@@ -26,15 +27,23 @@ pub(crate) fn target(origin: &Origin) -> Option<&Path> {
 /// When the array is not complete, or another file follows it; when the system refuses.
 pub(crate) fn cut_tail(cx: &Context, path: &Path, lock: LockArgs) -> Result<(u64, u64)> {
     let _lock = cx.lock_exclusive(path, lock)?;
-    let header = npy_header(path)?;
+    let (file_bytes, end) = lens(path, &npy_header(path)?)?;
+    Ok((file_bytes, cut_rest(path, end)?.map_or(0, |tail| tail.nbytes)))
+}
+
+/// The length of a `.npy` file, and of its part up to the end of the array.
+///
+/// # Errors
+///
+/// When the array is not complete, or the system refuses.
+pub(crate) fn lens(path: &Path, header: &NpyHeader) -> Result<(u64, u64)> {
     let expected = header.nbytes().unwrap_or(u64::MAX);
     let file_bytes = path.metadata().map_err(Error::io(Doing::Open))?.len();
     let found = file_bytes.saturating_sub(header.len as u64);
     if found < expected {
         return Err(Error::ArrayLen { expected, found });
     }
-    let tail = cut_rest(path, (header.len as u64).saturating_add(expected))?;
-    Ok((file_bytes, tail.map_or(0, |tail| tail.nbytes)))
+    Ok((file_bytes, (header.len as u64).saturating_add(expected)))
 }
 
 /// Cuts off the rest of an interrupted append, but refuses a file that follows the array.

@@ -12,8 +12,8 @@ use crate::{
     args::AppendArgs,
     content::source::npy_header,
     context::Context,
-    error::{Doing, Error, Result, message},
-    formats::npy::cut_rest,
+    error::{Result, message},
+    formats::npy::{cut_rest, lens},
     memory,
     render::path_text,
 };
@@ -36,9 +36,8 @@ pub(super) fn append(
         .iter()
         .map(|file| open_named(args, cx, file, path, &wanted))
         .collect::<Result<Vec<_>>>()?;
-    let (grown, new_header) = checked(args, path, &header, &inputs)?;
+    let (grown, new_header, end) = checked(args, path, &header, &inputs)?;
     let appended = inputs.iter().map(Input::nbytes).sum::<Result<u64>>()?;
-    let end = (header.len as u64).saturating_add(grown.nbytes.saturating_sub(appended));
     if let Some(tail) = cut_rest(path, end)? {
         cx.console.warning(&path_text(path), &format!("{tail}, and are cut off"));
     }
@@ -48,13 +47,13 @@ pub(super) fn append(
     Ok((appended, grown))
 }
 
-/// The array after the append, and the header that replaces the old one.
+/// The array after the append, the header that replaces the old one, and the end of the old array.
 fn checked(
     args: &AppendArgs,
     path: &Path,
     header: &NpyHeader,
     inputs: &[Input],
-) -> Result<(Grown, Vec<u8>)> {
+) -> Result<(Grown, Vec<u8>, u64)> {
     first_axis(args.axis, header.shape.len().max(1))?;
     let Some((first, row)) = header.shape.split_first() else {
         return Err(message::NO_DIMENSION_GROWS.error());
@@ -62,12 +61,7 @@ fn checked(
     if header.fortran_order && !row.is_empty() {
         return Err(message::CANNOT_GROW_AT_END.error());
     }
-    let expected = header.nbytes().unwrap_or(u64::MAX);
-    let found = path.metadata().map_err(Error::io(Doing::Open))?.len();
-    let found = found.saturating_sub(header.len as u64);
-    if found < expected {
-        return Err(Error::ArrayLen { expected, found });
-    }
+    let (_, end) = lens(path, header)?;
     let itemsize = header.dtype.itemsize() as u64;
     let rowsize = memory::nbytes(itemsize, row);
     let mut nrows = *first;
@@ -80,5 +74,5 @@ fn checked(
     let bytes = new.to_bytes().filter(|bytes| bytes.len() == header.len);
     let bytes = bytes.ok_or_else(|| message::NPY_HEADER_IS_FULL.error())?;
     let nbytes = new.nbytes().unwrap_or(u64::MAX);
-    Ok((Grown { nbytes, shape: Some(shape) }, bytes))
+    Ok((Grown { nbytes, shape: Some(shape) }, bytes, end))
 }

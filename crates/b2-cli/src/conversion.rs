@@ -278,8 +278,7 @@ impl<'a> Convert<'a> {
         if args.from.is_some() && source.name() != "csv" {
             return Err(message::INPUT_IS_NO_TEXT.error());
         }
-        let tells_items = args.dtype.is_some() || args.shape.is_some();
-        if tells_items && source.rows().is_some_and(|rows| !rows.is_column()) {
+        if args.tells_items() && source.rows().is_some_and(|rows| !rows.is_column()) {
             return Err(message::HAS_A_TYPE.about("the types of its columns"));
         }
         if args.shape.is_some() && args.dtype.is_none() && source.layout()?.is_none() {
@@ -288,7 +287,7 @@ impl<'a> Convert<'a> {
         if args.delimiter != csv_table::COMMA && source.name() != "csv" {
             return Err(message::DELIMITER_IS_FOR_TEXT.error());
         }
-        if args.dtype.is_none() && args.shape.is_none() {
+        if !args.tells_items() {
             return Ok(());
         }
         let is_told = matches!(source.name(), "raw" | "csv");

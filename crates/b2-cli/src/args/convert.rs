@@ -84,8 +84,12 @@ impl ConvertArgs {
 
     /// Whether an option tells what an input does not tell itself.
     pub(crate) fn tells_input(&self) -> bool {
-        let tells_items = self.dtype.is_some() || self.shape.is_some();
-        tells_items || self.from.is_some() || self.delimiter != COMMA
+        self.tells_items() || self.from.is_some() || self.delimiter != COMMA
+    }
+
+    /// Whether an option tells the type or the shape of the items.
+    pub(crate) fn tells_items(&self) -> bool {
+        self.dtype.is_some() || self.shape.is_some()
     }
 }
 

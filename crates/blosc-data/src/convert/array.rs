@@ -54,8 +54,8 @@ impl Conversion<'_> {
 
     /// Type and shape of the items, from the input or the options.
     pub(super) fn layout(&self) -> Result<Layout> {
-        if let Some(layout) = self.content.layout()? {
-            return Ok(layout.typed(self.settings.dtype.as_ref()));
+        if let Some(layout) = self.given_layout()? {
+            return Ok(layout);
         }
         let dtype = self.settings.dtype.clone().ok_or(Refusal::UnknownItems)?;
         let (found, itemsize) = (self.content.nbytes()?, dtype.itemsize() as u64);

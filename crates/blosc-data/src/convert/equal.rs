@@ -11,7 +11,7 @@ use blosc_io::FileStore;
 use serde_json::Value;
 
 use super::{Conversion, OutputFormat, frame};
-use crate::content::{Content, Object, of_file};
+use crate::content::{Content, Layout, Object, of_file};
 use crate::digest::Digest;
 use crate::error::{Doing, Error, Result};
 use crate::formats::{chunk::BareChunk, csv, parquet};
@@ -31,14 +31,10 @@ impl Conversion<'_> {
             return Ok(is_array.then(|| frame::ARRAY.to_owned()));
         }
         let output = self.open_output(path)?;
-        let given = self.content.layout()?;
-        let given = given.map(|layout| layout.typed(self.settings.dtype.as_ref()));
-        let found = output.layout()?;
+        let (given, found) = (self.given_layout()?, output.layout()?);
         match (&given, &found) {
             (None, _) => {}
-            (Some(given), Some(found))
-                if given.dtype == found.dtype && given.shape == found.shape =>
-            {
+            (Some(given), Some(found)) if is_same_array(given, found) => {
                 if given.fortran_order != found.fortran_order && given.shape.len() > 1 {
                     return Ok(Some(ORDER.to_owned()));
                 }
@@ -71,13 +67,11 @@ impl Conversion<'_> {
                 | OutputFormat::Ctable
         );
         // Metadata that contradict the data describe no array.
-        let Some(given) = self.content.layout().ok().flatten().filter(|_| describes) else {
+        let Some(given) = self.given_layout().ok().flatten().filter(|_| describes) else {
             return Ok(None);
         };
-        let given = given.typed(self.settings.dtype.as_ref());
         let Some(found) = self.open_output(path)?.layout()? else { return Ok(None) };
-        let is_same = given.dtype == found.dtype && given.shape == found.shape;
-        Ok((!is_same).then(|| frame::ARRAY.to_owned()))
+        Ok((!is_same_array(&given, &found)).then(|| frame::ARRAY.to_owned()))
     }
 
     /// Whether the output at `path` has the values of the input. Text shows items without their
@@ -101,6 +95,12 @@ impl Conversion<'_> {
             None => self.digest(&self.open_output(path)?)?,
         };
         Ok(found == self.digest(self.content)?)
+    }
+
+    /// The array of the input, with the type that the settings give it.
+    pub(super) fn given_layout(&self) -> Result<Option<Layout>> {
+        let layout = self.content.layout()?;
+        Ok(layout.map(|layout| layout.typed(self.settings.dtype.as_ref())))
     }
 
     /// The digest of a content's items in the order of the output.
@@ -134,6 +134,11 @@ impl Conversion<'_> {
             _ => of_file(path, open),
         }
     }
+}
+
+/// Whether two arrays have the same type and shape.
+fn is_same_array(a: &Layout, b: &Layout) -> bool {
+    a.dtype == b.dtype && a.shape == b.shape
 }
 
 /// The digest of a file, from a position on.

@@ -277,17 +277,10 @@ fn open_both(
         _ => None,
     };
     Ok(match (text(first), text(second)) {
-        (Some(path), None) => {
-            let b = Side::open(cx, second, args)?;
-            let nullable = b.nullable(false).filter(|names| !names.is_empty());
-            let a = Side::of_text(cx, first, &path, (b.dtype(), nullable.as_deref()))?;
-            (a, if nullable.is_some() { b.marked(false)? } else { b })
-        }
+        (Some(path), None) => Side::open(cx, second, args)?.beside_text(cx, first, &path)?,
         (None, Some(path)) => {
-            let a = Side::open(cx, first, args)?;
-            let nullable = a.nullable(false).filter(|names| !names.is_empty());
-            let b = Side::of_text(cx, second, &path, (a.dtype(), nullable.as_deref()))?;
-            (if nullable.is_some() { a.marked(false)? } else { a }, b)
+            let (b, a) = Side::open(cx, first, args)?.beside_text(cx, second, &path)?;
+            (a, b)
         }
         (Some(a), Some(b)) => {
             let table = |origin, path| Side::of_text(cx, origin, path, (None, None));
@@ -343,6 +336,14 @@ impl Side {
             Ok((sources, layout))
         };
         Self::new(name, open())
+    }
+
+    /// Comma-separated values that are read with the types of this side, and this side with marks
+    /// of the nulls that both can have.
+    fn beside_text(self, cx: &Context, origin: &Origin, path: &Path) -> Result<(Self, Self)> {
+        let nullable = self.nullable(false).filter(|names| !names.is_empty());
+        let text = Self::of_text(cx, origin, path, (self.dtype(), nullable.as_deref()))?;
+        Ok((text, if nullable.is_some() { self.marked(false)? } else { self }))
     }
 
     /// Comma-separated values, of the type `given` if there is one, in which the `nullable` columns

@@ -185,7 +185,7 @@ fn change(
     if changes.is_empty() {
         return report(cx, origin, changes);
     }
-    let path = origin.changeable().ok_or(message::PIPE_IS_NOT_CHANGED.error())?;
+    let path = origin.to_change()?;
     let key = match origin {
         Origin::File { part: Part::Member(key), .. } => Some(key.as_str()),
         _ => None,

@@ -58,8 +58,7 @@ pub(crate) fn run(args: &RecompressArgs, cx: &Context) -> Code {
     let inputs = inputs.map(|found| found.into_iter().flat_map(|it| values(cx, it)).collect());
     if args.is_in_place() {
         return cx.run_on_inputs(inputs, |origin| {
-            let not_changed = || message::PIPE_IS_NOT_CHANGED.error();
-            origin.changeable().ok_or_else(not_changed)?;
+            origin.to_change()?;
             let origin = &store::value_of(origin, cx.read_params())?;
             match origin {
                 Origin::File { path, part: Part::Member(key) } => {
@@ -70,11 +69,11 @@ pub(crate) fn run(args: &RecompressArgs, cx: &Context) -> Code {
                 }
                 _ => {}
             }
-            let path = origin.path().ok_or_else(not_changed)?;
+            let path = origin.to_change()?;
             // While another program writes the file, it may look like several objects.
             let _lock = cx.lock_exclusive(path, args.lock)?;
             check_in_place(cx, origin)?;
-            recompress(&options, cx, origin, &Target::File(path.to_owned()))
+            recompress(&options, cx, origin, &Target::File(path.to_path_buf()))
         });
     }
     cx.run_into_targets(inputs, &output, |origin, targets: &mut Targets<'_>| {

@@ -40,7 +40,7 @@ pub(crate) fn run(args: &RepackArgs, cx: &Context) -> Code {
 }
 
 fn repack_input(args: &RepackArgs, cx: &Context, origin: &Origin) -> Result<()> {
-    let path = origin.changeable().ok_or(message::PIPE_IS_NOT_CHANGED.error())?;
+    let path = origin.to_change()?;
     if path.is_store() {
         let key = match origin {
             Origin::File { part: Part::Member(key), .. } => Some(key.as_str()),

@@ -33,7 +33,7 @@ pub(crate) fn run(args: &SealArgs, cx: &Context) -> Code {
 
 /// Seals one input. A damaged frame is refused, since the new sum would hide the damage.
 fn seal_input(args: &SealArgs, cx: &Context, origin: &Origin) -> Result<()> {
-    let path = origin.changeable().ok_or(message::PIPE_IS_NOT_CHANGED.error())?;
+    let path = origin.to_change()?;
     if store::whole(origin).is_some() {
         return Err(message::SEALS_FRAMES.error());
     }

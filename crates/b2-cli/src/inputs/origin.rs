@@ -10,7 +10,7 @@ use blosc_data::{Format, Opened, Openers, Source, Word};
 
 use crate::{
     args::InputArgs,
-    error::{Doing, Error, FileKind, Result},
+    error::{Doing, Error, FileKind, Result, message},
     exit::Code,
     formats::chunk,
     inputs::{
@@ -65,6 +65,15 @@ impl Origin {
     /// from a pipe and opened ones.
     pub(crate) fn changeable(&self) -> Option<&Place> {
         self.place().filter(|place| place.word().is_none())
+    }
+
+    /// The place of an input that a command changes.
+    ///
+    /// # Errors
+    ///
+    /// Data from a pipe, and opened inputs.
+    pub(crate) fn to_change(&self) -> Result<&Place> {
+        self.changeable().ok_or_else(|| message::PIPE_IS_NOT_CHANGED.error())
     }
 
     /// The place; `None` for standard input.

@@ -458,11 +458,7 @@ fn open_input(
     wanted.check(path)?;
     if let Some(row) = row.filter(|_| path_is_csv) {
         let (dtype, nullable) = (row.dtype(path)?, row.nullable());
-        let missing = match nullable.is_empty() {
-            true => Missing::Text,
-            false => Missing::Nulls(&nullable),
-        };
-        let given = (Some(&dtype), missing);
+        let given = (Some(&dtype), Missing::Nulls(&nullable));
         let items = values(&cx.console, path, csv_table::COMMA, given)?;
         return Ok(Input { name, source: Source::Items(items), is_array: true });
     }

@@ -142,9 +142,13 @@ impl ForeignGroup {
     /// The parts that a copy of its members lacks.
     #[must_use]
     pub fn lost_of_copy(&self) -> Vec<String> {
-        let other = |(path, text): (&String, &String)| format!("{path}, a {text}");
-        self.lost.iter().cloned().chain(self.others.iter().map(other)).collect()
+        self.lost.iter().cloned().chain(lost_others(&self.others)).collect()
     }
+}
+
+/// The names of what is in a group and no member.
+pub(crate) fn lost_others(others: &BTreeMap<String, String>) -> impl Iterator<Item = String> {
+    others.iter().map(|(path, text)| format!("{path}, a {text}"))
 }
 
 /// A group of another format, with the openers that open its members.

@@ -20,7 +20,7 @@ use crate::format::Format;
 use crate::group::{Group, Member, MemberKind};
 use crate::params::OpenOptions;
 use crate::size::{as_len, check_memory};
-use crate::source::{ForeignGroup, Opened, Source};
+use crate::source::{ForeignGroup, Opened, Source, lost_others};
 use crate::verify::{OnProgress, Report, VerifyOptions, add_fault};
 use crate::word::Part;
 
@@ -83,15 +83,19 @@ impl Archive {
 
     /// The arrays by their keys.
     fn arrays(&self) -> impl Iterator<Item = (String, &ArchiveMember)> {
-        let key = |member: &ArchiveMember| Some(format!("/{}", member.name.strip_suffix(".npy")?));
-        self.members.iter().filter_map(move |member| Some((key(member)?, member)))
+        self.members.iter().filter_map(|member| Some((key_of(member)?, member)))
     }
 
     /// The files that are no arrays, by their paths.
     fn others(&self) -> BTreeMap<String, String> {
-        let others = self.members.iter().filter(|member| !member.name.ends_with(".npy"));
+        let others = self.members.iter().filter(|member| key_of(member).is_none());
         others.map(|it| (format!("/{}", it.name), "file that is no array".to_owned())).collect()
     }
+}
+
+/// The key of an array; `None` for other files.
+fn key_of(member: &ArchiveMember) -> Option<String> {
+    Some(format!("/{}", member.name.strip_suffix(".npy")?))
 }
 
 /// The uncompressed bytes of a member. Decompressed bytes are compared with their checksum.
@@ -147,7 +151,7 @@ impl Group for Archive {
     }
 
     fn lost(&self) -> Vec<String> {
-        self.others().iter().map(|(path, text)| format!("{path}, a {text}")).collect()
+        lost_others(&self.others()).collect()
     }
 
     fn members(&self) -> Result<Vec<Member>> {

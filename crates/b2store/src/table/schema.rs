@@ -185,6 +185,15 @@ impl Schema {
 }
 
 impl ColumnSpec {
+    /// Whether a value can be null. Cells of any length have nil, which their column may exclude.
+    #[must_use]
+    pub fn is_nullable(&self) -> bool {
+        match self.nulls {
+            Nulls::Native => self.json.get("nullable") == Some(&Json::Bool(true)),
+            _ => self.nulls != Nulls::None,
+        }
+    }
+
     fn parse(json: &Json, remote: &BTreeSet<String>) -> Result<Self, Corrupt> {
         let text = |field: &str| json.get(field).and_then(Json::as_str);
         let (Some(name), Some(kind)) = (text("name"), text("kind")) else {

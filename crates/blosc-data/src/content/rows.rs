@@ -210,12 +210,7 @@ impl TableRows {
     pub fn nullable(&self, of_text: bool) -> Vec<String> {
         let is_nullable = |column: &&Column| {
             let spec = column.spec();
-            // Cells of any length have nil, which their column may exclude.
-            let has_nulls = match spec.nulls {
-                Nulls::Native => spec.json.get("nullable") == Some(&Json::Bool(true)),
-                _ => spec.nulls != Nulls::None,
-            };
-            has_nulls && (of_text || !is_text(&spec.kind))
+            spec.is_nullable() && (of_text || !is_text(&spec.kind))
         };
         let columns = self.columns.iter().filter(is_nullable);
         columns.map(|column| column.spec().name.clone()).collect()

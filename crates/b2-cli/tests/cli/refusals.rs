@@ -1,19 +1,13 @@
 //! Refusals: the exit code says who has to act, and the hint works as it stands.
 
-use crate::session::Dir;
-
-/// The start of a `.npy` file.
-fn header(dtype: &str, shape: &str) -> Vec<u8> {
-    let text = format!("{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape}, }}");
-    [b"\x93NUMPY\x01\0\x76\0", format!("{text:<117}\n").as_bytes()].concat()
-}
+use crate::{matrix::npy, session::Dir};
 
 /// An array, a single item, objects, and a table in all formats.
 fn inputs() -> Dir {
     let dir = Dir::new();
-    dir.write("a.npy", [header("<i4", "(3,)"), vec![1; 12]].concat());
-    dir.write("one.npy", [header("<i4", "()"), vec![1; 4]].concat());
-    dir.write("ob.npy", [header("|O", "(3,)"), b"a pickle".to_vec()].concat());
+    dir.write("a.npy", npy("<i4", "(3,)", false, &[1; 12]));
+    dir.write("one.npy", npy("<i4", "()", false, &[1; 4]));
+    dir.write("ob.npy", npy("|O", "(3,)", false, b"a pickle"));
     dir.write("t.csv", "a,f,s\n1,2.5,x\n2,3.5,yy\n");
     for output in ["t.b2z", "t.bcolz", "t.npy"] {
         dir.b2(&format!("convert -q t.csv {output}")).ok();
@@ -107,7 +101,7 @@ fn a_value_on_the_command_line_that_does_not_fit_is_wrong_use() {
 #[test]
 fn the_hint_about_an_unreadable_array_of_numpy_works() {
     let dir = inputs();
-    dir.write("cut.npy", &header("<i4", "(3,)")[..60]);
+    dir.write("cut.npy", &npy("<i4", "(3,)", false, &[])[..60]);
     for (input, code) in [("ob.npy", 4), ("cut.npy", 1)] {
         let hint = format!("compress --format b2frame {input}");
         for line in

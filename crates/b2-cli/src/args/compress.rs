@@ -190,8 +190,8 @@ pub(crate) enum CompressedFormat {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ValueError {
     /// A number in metadata.
-    #[error("{0}")]
-    WideInteger(WideInteger),
+    #[error(transparent)]
+    WideInteger(#[from] WideInteger),
     /// No codec of this name.
     #[error("no codec has the name {name:?} (see `b2 formats`)")]
     Codec { name: String },
@@ -367,7 +367,7 @@ fn parse_layer(text: &str) -> Result<Layer, ValueError> {
         .split_once('=')
         .filter(|(name, _)| !name.is_empty())
         .ok_or_else(|| ValueError::Layer { text: text.to_owned() })?;
-    let value = metadata::json_or_text(value).map_err(ValueError::WideInteger)?;
+    let value = metadata::json_or_text(value)?;
     Ok(Layer { name: name.to_owned(), content: msgpack_json::from_json(&value) })
 }
 

@@ -63,9 +63,7 @@ pub(crate) fn expand(inputs: Vec<Found>, cx: &Context, keeps_tables: bool) -> Ve
                 continue;
             }
         };
-        for key in store::values_below(&store, group, keeps_tables) {
-            let part = if key == "/" { Part::Whole } else { Part::Member(key.clone()) };
-            let origin = Origin::File { path: path.to_owned(), part };
+        for (key, origin) in store::inputs_below((path, &store, group), keeps_tables) {
             match store::member(&store, &key) {
                 Err(error @ Error::Store(b2store::Error::Recipe { .. })) => {
                     cx.console.warning(&origin.name(), &chain(&error));

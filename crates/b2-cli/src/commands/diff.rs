@@ -150,12 +150,11 @@ fn members(cx: &Context, origin: &Origin) -> Result<Option<Members>> {
     if store.tables().any(|table| table == group) {
         return Ok(None);
     }
-    let values = store::values_below(&store, group, true).into_iter();
-    let member = |key: String| {
+    let member = |(key, origin): (String, Origin)| {
         let below = key[group.trim_end_matches('/').len()..].to_owned();
-        (below, Ok(Origin::File { path: path.clone(), part: Part::Member(key) }))
+        (below, Ok(origin))
     };
-    Ok(Some(values.map(member).collect()))
+    Ok(Some(store::inputs_below((path, &store, group), true).map(member).collect()))
 }
 
 /// Compares the objects of two groups by their keys; `None` unless both are groups.

@@ -78,7 +78,7 @@ pub(crate) fn is_below(key: &str, group: &str) -> bool {
 
 /// The keys of all values in a group of a store, at any depth; with `keeps_tables` a table is one
 /// of them, and its columns and the attributes of groups are none.
-pub(crate) fn values_below(store: &Store, group: &str, keeps_tables: bool) -> Vec<String> {
+fn values_below(store: &Store, group: &str, keeps_tables: bool) -> Vec<String> {
     let is_kept = |key: &&str| keeps_tables && is_below(key, group);
     let tables: Vec<&str> = store.tables().filter(is_kept).collect();
     let is_value = |key: &&str| {
@@ -91,6 +91,18 @@ pub(crate) fn values_below(store: &Store, group: &str, keeps_tables: bool) -> Ve
     let mut keys: Vec<String> = values.map(str::to_owned).collect();
     keys.sort_by(|a, b| natural_order(a, b));
     keys
+}
+
+/// The same values as inputs, with their keys.
+pub(crate) fn inputs_below(
+    (path, store, group): (&Place, &Store, &str),
+    keeps_tables: bool,
+) -> impl Iterator<Item = (String, Origin)> {
+    let keys = values_below(store, group, keeps_tables).into_iter();
+    keys.map(move |key| {
+        let part = if key == "/" { Part::Whole } else { Part::Member(key.clone()) };
+        (key, Origin::File { path: path.clone(), part })
+    })
 }
 
 /// The object that a key of a store means; `/` means a table, or the only value.

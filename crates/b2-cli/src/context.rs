@@ -111,7 +111,7 @@ impl Context {
         origin::find_opened(args, choice, &self.openers, &mut self.piped())
     }
 
-    /// The same for a command that reads no data of other formats.
+    /// Finds the inputs of a command that reads no data of other formats.
     pub(crate) fn find_ours(&self, args: &InputArgs, choice: Choice<'_>) -> Inputs {
         let refuse = |input: &mut Found| {
             if let Ok(Origin::Opened(OpenedInput { name, .. })) = input {
@@ -141,7 +141,7 @@ impl Context {
         self.piped.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The same as a list, for a command with a single input.
+    /// The input of a command with a single one, as a list.
     pub(crate) fn input(&self, word: &Path) -> Vec<Found> {
         vec![self.origin(word).map_err(|error| (path_text(word), error))]
     }
@@ -157,8 +157,8 @@ impl Context {
         expanded
     }
 
-    /// Joins the files of foreign data to one input, which lies in one of the folders `roots`. It
-    /// is opened, or is the error that this program does not read it.
+    /// Joins the files of foreign data to one input, which lies in one of the folders `roots`. An
+    /// opener opens the input, or the error that this program does not read it takes its place.
     pub(crate) fn keep_whole<'a>(
         &self,
         inputs: Vec<Found>,
@@ -211,7 +211,7 @@ impl Context {
         }
     }
 
-    /// The same for all inputs and their folders.
+    /// Joins the files of foreign data in all inputs and their folders.
     pub(crate) fn with_whole(&self, found: Inputs) -> Inputs {
         let roots = found.roots.clone();
         found.map(|found| self.keep_whole(found, roots.iter().map(PathBuf::as_path)))
@@ -305,7 +305,7 @@ impl Context {
         }
     }
 
-    /// The same for a command that reports contradictions itself.
+    /// Runs a command that reports contradictions of archives itself.
     pub(crate) fn run_unwarned(
         &self,
         inputs: impl Into<Inputs>,
@@ -374,7 +374,7 @@ impl Context {
         code.and(error.code())
     }
 
-    /// The same context without output, for a terminal that shows something else.
+    /// A copy of the context without output, for a terminal that shows something else.
     pub(crate) fn silent(&self) -> Self {
         let Self { unfinished, resources, simd, mismatch, openers, piped, .. } = self;
         Self {

@@ -6,7 +6,7 @@
 //!         Metadata             ------------------>  as far as there is room
 //! ```
 //!
-//! Each destination is a module. It takes chunks if it can hold them and the options ask for no
+//! Each destination is a module, which takes chunks if it can hold them and the options ask for no
 //! other ones, else the content. Output grows in a folder of its own ([`Staged`]), since some
 //! formats are folders.
 
@@ -318,7 +318,7 @@ impl<'a> Convert<'a> {
         self.open_file(origin, for_store)
     }
 
-    /// The same for an input that is a file.
+    /// Opens the only object of an input that is a file.
     fn open_file(self, origin: &Origin, for_store: bool) -> Result<Source> {
         let Self { args, cx, .. } = self;
         let choose = |source| -> Result<Source> {

@@ -1,7 +1,7 @@
 //! Errors of an input, sorted by who has to act.
 //!
-//! [`Error`] says what is wrong, after `b2: FILE:`. Its causes come from the libraries, and are
-//! printed after it. [`Error::code`] gives the exit code, [`Error::hint`] tells the user what to
+//! [`Error`] says what is wrong, after `b2: FILE:`. The causes come from the libraries and are
+//! printed last. [`Error::code`] gives the exit code, [`Error::hint`] tells the user what to
 //! do.
 
 mod advice;
@@ -68,13 +68,13 @@ pub(crate) enum Error {
     /// The content has another format.
     #[error("not a Blosc file{}", blosc_data::starts_with(.start))]
     NotBlosc { start: Vec<u8> },
-    /// The same, in a command where an option could give the type.
+    /// The content has another format, in a command where an option could give the type.
     #[error("not a Blosc file{}", blosc_data::starts_with(.start))]
     NoType { start: Vec<u8> },
-    /// The same of a file that was in one of our formats before it was damaged.
+    /// A file that was in one of our formats before damage has another one.
     #[error(transparent)]
     Damaged(Box<Self>),
-    /// It begins like a chunk, but has another length.
+    /// The content begins like a chunk, but has another length.
     #[error("not a Blosc file (it begins like a chunk of {cbytes} bytes, but has {})", or_more(*.found))]
     PerhapsChunk { cbytes: u64, found: Option<u64> },
     /// The output exists already.
@@ -297,7 +297,7 @@ impl Error {
         move |source| Self::Io { doing, path, source }
     }
 
-    /// The same error while `target` is written. A write that the system refuses gets the name of
+    /// The error while `target` is written. A write that the system refuses gets the name of
     /// the output; a read is about the input.
     pub(crate) fn of_output(self, target: &Path) -> Self {
         let source = match self {

@@ -191,7 +191,7 @@ type TileWork<'a> = &'a mut dyn FnMut(&[Range<u64>], &[f64], &[f64]);
 struct Reading<'a> {
     cx: &'a Context,
     axes: &'a [Axis],
-    /// The same axes without rows after the last wanted one.
+    /// The axes without rows after the last wanted one.
     shown: &'a [Axis],
     progress: &'a Progress,
     is_log: bool,

@@ -1,8 +1,8 @@
 //! Boxes of arrays: one range of items for each dimension, as large as the memory allows, with
 //! edges at chunk borders where possible.
 //!
-//! [`Stored`] is an array whose items lie uncompressed in a file, in C or Fortran order. It gives
-//! boxes in C order.
+//! [`Stored`] is an array whose items lie uncompressed in a file, in C or Fortran order. Its boxes
+//! are in C order.
 
 use core::ops::Range;
 use std::io::{self, Read};
@@ -50,7 +50,7 @@ impl Boxes {
     /// Whether the boxes follow each other in C order, so that a stream can fill them.
     #[must_use]
     pub fn are_row_ranges(&self) -> bool {
-        // This needs length 1 in all dimensions before the last one that is cut.
+        // Row ranges have length 1 in all dimensions before the last one that is cut.
         let cut =
             (0..self.shape.len()).rfind(|dim| self.lens[*dim] < self.shape[*dim]).unwrap_or(0);
         self.lens[..cut].iter().all(|len| *len == 1)
@@ -82,7 +82,7 @@ impl Iterator for Boxes {
     }
 }
 
-/// The boxes of a range of items in C order. They end at chunk borders as far as the memory allows.
+/// The boxes of a range of items in C order, up to chunk borders as far as the memory allows.
 #[derive(Clone, Debug)]
 pub struct RowMajor {
     shape: Vec<u64>,

@@ -94,7 +94,7 @@ impl dyn Bytes + '_ {
         self.read_within(start, dest, &Budget::default())
     }
 
-    /// The same with the threads and the memory of `budget`.
+    /// Fills `dest` with the threads and the memory of `budget`.
     ///
     /// # Errors
     ///

@@ -14,9 +14,9 @@ pub use releases::{know_filters, opens_chunk, opens_frame};
 /// A program or library, and whether it opens the object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Reader {
-    /// Its name.
+    /// The name of the program.
     pub program: &'static str,
-    /// Whether it opens the object.
+    /// Whether the program opens the object.
     pub opens: bool,
     /// The first release; or the obstacle, with the command of `b2` that avoids it.
     pub note: String,

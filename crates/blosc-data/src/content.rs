@@ -72,7 +72,7 @@ pub struct Layout {
 /// A stored chunk.
 #[derive(Debug)]
 pub enum Packed {
-    /// Its bytes, of Blosc 1 or Blosc2.
+    /// The bytes of the chunk, of Blosc 1 or Blosc2.
     Bytes(Vec<u8>),
     /// A run, which has no bytes of its own.
     Run {

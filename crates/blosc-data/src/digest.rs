@@ -6,8 +6,8 @@ use std::{
     io::{self, Write},
 };
 
-/// Length and hash of bytes, independent of their division into pieces. It finds accidents, not
-/// attacks.
+/// Length and hash of bytes, independent of their division into pieces. A digest finds accidents,
+/// not attacks.
 #[derive(Clone, Debug, Default)]
 pub struct Digest {
     hasher: DefaultHasher,

@@ -24,9 +24,10 @@ pub enum MemberKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Member {
-    /// Its name in the group: a key such as `/a/b` of a store, the name of a file of a folder.
+    /// The name of the member in the group: a key such as `/a/b` of a store, the name of a file of
+    /// a folder.
     pub name: String,
-    /// Its kind.
+    /// The kind of the member.
     pub kind: MemberKind,
 }
 

@@ -49,8 +49,8 @@ pub fn open(name: impl AsRef<Path>) -> Result<Dataset> {
     open_with(name, &Openers::default(), &OpenOptions::default())
 }
 
-/// The same with openers of other formats and of addresses. They are asked first, once for each
-/// name.
+/// Opens a name with openers of other formats and of addresses, which are asked first, once for
+/// each name.
 ///
 /// # Errors
 ///

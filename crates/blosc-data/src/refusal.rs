@@ -58,7 +58,7 @@ pub enum CsvError {
         /// The name of the column.
         column: String,
     },
-    /// The same for a value outside of a file.
+    /// A value outside of a file does not fit the type of its column.
     #[error("column {column:?}: {text:?} is no {dtype}")]
     Cell {
         /// The name of the column.

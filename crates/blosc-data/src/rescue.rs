@@ -99,9 +99,9 @@ impl Options {
 /// The kind of an output, before anything is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Output {
-    /// A file. It may exist, and is written from its start.
+    /// A file, which may exist and is written from its start.
     File,
-    /// A file or a folder. Nothing exists at the path.
+    /// A file or a folder at a path where nothing exists.
     Any,
 }
 

@@ -34,7 +34,7 @@ pub(crate) fn zeroed(nbytes: u64) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The same for a buffer that is reused; its bytes are arbitrary.
+/// Resizes a buffer that is reused; its bytes are arbitrary.
 pub(crate) fn resize(bytes: &mut Vec<u8>, nbytes: u64) -> Result<()> {
     let len = as_len(nbytes);
     reserve(bytes, len)?;

@@ -52,7 +52,7 @@ pub struct StatsOptions {
 /// The statistics of a column, a field or an array.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ColumnStats {
-    /// Its name; `None` for an array.
+    /// The name of the column; `None` for an array.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Type of the values as NumPy writes it, or the kind of a column without such a type.
@@ -71,9 +71,9 @@ pub struct ColumnStats {
 /// An item with its type.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Item {
-    /// Its type.
+    /// The type of the item.
     pub dtype: Dtype,
-    /// Its bytes.
+    /// The bytes of the item.
     pub bytes: Vec<u8>,
 }
 

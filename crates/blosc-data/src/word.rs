@@ -90,7 +90,7 @@ impl Word {
     }
 }
 
-/// The name without this end. It need not be Unicode.
+/// The name without this end; names need not be Unicode.
 fn without_end(word: &Path, end: &str) -> Option<PathBuf> {
     let start = word.as_os_str().as_encoded_bytes().strip_suffix(end.as_bytes())?;
     #[cfg(unix)]

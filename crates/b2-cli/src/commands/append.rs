@@ -225,7 +225,7 @@ fn open_target(cx: &Context, origin: &Origin) -> Result<Object> {
         .ok_or(Error::NotBlosc { start: vec![] })?;
     if let Object::Frame(schunk) = &object {
         formats::store::refuse_objects(schunk, &origin.name())?;
-        // Its metadata hold the shape, which would be wrong after an append.
+        // The metadata of such a frame hold the shape, which would be wrong after an append.
         if schunk.nd_meta()?.is_none() && object.layout().is_ok_and(|layout| layout.is_some()) {
             return Err(message::SHAPE_IN_METADATA.error());
         }

@@ -1,8 +1,8 @@
 //! `b2 completions`: completion scripts for shells.
 //!
-//! The scripts of most shells ask the program at each key press ([`complete`]). It completes names
-//! that only it knows: columns of a table, members of a store, names of metadata. The script of
-//! nushell is a fixed list of commands, options and values.
+//! The scripts of most shells ask the program at each key press ([`complete`]), which completes
+//! names that nothing else knows: columns of a table, members of a store, names of metadata. The
+//! script of nushell is a fixed list of commands, options and values.
 
 mod candidates;
 

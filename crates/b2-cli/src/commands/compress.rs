@@ -525,7 +525,7 @@ impl Work<'_> {
         }
     }
 
-    /// The same comparison for a frame or chunk that went to a stream.
+    /// Compares a frame or chunk that went to a stream with its source.
     fn check_piece(&self, bytes: Vec<u8>, digest: &Digest) -> Result<()> {
         let store: Arc<dyn ReadAt> = Arc::new(MemStore::new(bytes));
         self.measure_loss(Arc::clone(&store))?;

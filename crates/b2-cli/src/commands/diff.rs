@@ -63,7 +63,7 @@ struct Values {
     first: Option<FirstRow>,
     #[serde(skip_serializing_if = "Option::is_none")]
     largest_difference: Option<f64>,
-    /// The same for people.
+    /// The largest difference for people.
     #[serde(skip)]
     largest: Option<String>,
     surplus: u64,

@@ -93,7 +93,7 @@ struct Span<'a> {
     offset: u64,
     /// How long it is (bytes).
     len: u64,
-    /// Its first bytes, at least [`SHOWN`] of them if it has as many.
+    /// The first bytes of the span: [`SHOWN`] or more, unless it is shorter.
     bytes: &'a [u8],
     name: &'a str,
     value: Value,

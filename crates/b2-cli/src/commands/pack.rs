@@ -105,7 +105,7 @@ fn open(origin: &Origin, cx: &Context) -> Result<Store> {
     }
 }
 
-/// The same name with another suffix.
+/// The name with another suffix.
 fn beside(path: &Path, suffix: &str) -> PathBuf {
     match path.extension().and_then(|found| found.to_str()) {
         Some("b2z" | "b2d" | "b2e") => path.with_extension(suffix),

@@ -44,7 +44,7 @@ struct Findings {
     nbytes: u64,
     /// Chunks that cannot be read; of a bare chunk, the blocks.
     bad: Vec<Problem>,
-    /// Their number, when not all are listed.
+    /// The number of such chunks or blocks, when not all are listed.
     #[serde(skip_serializing_if = "Option::is_none")]
     bad_count: Option<u64>,
     /// Damage outside of chunks.

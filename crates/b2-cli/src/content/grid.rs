@@ -114,7 +114,7 @@ impl Grid {
         Ok(Self { kind: GridKind::Array(Box::new(array)), dtype: dtype.clone(), shape, budget })
     }
 
-    /// The same items in other dimensions.
+    /// The items of the grid in other dimensions.
     ///
     /// # Errors
     ///

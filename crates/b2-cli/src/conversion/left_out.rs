@@ -13,7 +13,7 @@ use crate::{
 ///
 /// # Errors
 ///
-/// The same text as an error with `--strict`.
+/// With `--strict`, the text of the loss.
 pub(super) fn tell_loss(args: &ConvertArgs, cx: &Context, name: &str, text: &str) -> Result<()> {
     if args.strict {
         return Err(message::STRICT.about(text));

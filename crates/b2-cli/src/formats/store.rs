@@ -93,7 +93,7 @@ fn values_below(store: &Store, group: &str, keeps_tables: bool) -> Vec<String> {
     keys
 }
 
-/// The same values as inputs, with their keys.
+/// All values in a group of a store as inputs, with their keys.
 pub(crate) fn inputs_below(
     (path, store, group): (&Place, &Store, &str),
     keeps_tables: bool,

@@ -45,7 +45,7 @@ impl Reading<'_> {
         Ok(cut.filter(|_| perhaps).map_or(error, Error::from))
     }
 
-    /// The same for a value of a store: the named one, or the only one.
+    /// The data before damage of a value of a store: the named one, or the only one.
     ///
     /// # Errors
     ///

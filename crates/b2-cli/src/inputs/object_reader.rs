@@ -98,7 +98,7 @@ pub(crate) struct Found {
     pub(crate) store: Arc<dyn ReadAt>,
     /// Where the object starts in the store (bytes).
     pub(crate) at: u64,
-    /// Its kind.
+    /// The kind of the object.
     pub(crate) kind: FoundKind,
 }
 

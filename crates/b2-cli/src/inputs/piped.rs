@@ -15,7 +15,7 @@ use crate::{
     inputs::Place,
 };
 
-/// The copies of inputs that can be read only once. The same word finds the same copy again.
+/// The copies of inputs that can be read only once. A word finds its copy again.
 #[derive(Debug, Default)]
 pub(crate) struct Piped(Vec<Place>);
 

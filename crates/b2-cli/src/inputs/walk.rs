@@ -272,7 +272,7 @@ pub(crate) fn called_ours(path: &Place) -> Option<Reason> {
     }
 }
 
-/// The same without files that `compress` copied unchanged: they are not its output.
+/// Takes the output of `compress`: files with such names, unless it copied them unchanged.
 pub(crate) fn made_by_compress(path: &Place) -> Option<Reason> {
     called_ours(path).or_else(|| is_listed(path).then_some(Reason::Copied))
 }

@@ -186,7 +186,7 @@ impl<'a> Targets<'a> {
         Ok(place)
     }
 
-    /// Makes the folder `place`. It mirrors `source`, whose mode and times it gets at the end.
+    /// Makes the folder `place`, a mirror of `source`, whose mode and times it gets at the end.
     ///
     /// # Errors
     ///
@@ -274,7 +274,7 @@ impl From<&OutputArgs> for StageOptions {
     }
 }
 
-/// The same permissions, and all of them for the owner, who must write there.
+/// The permissions, and all of them for the owner, who must write there.
 fn writable(permissions: fs::Permissions) -> fs::Permissions {
     #[cfg(unix)]
     {
@@ -334,7 +334,7 @@ fn either(suffixes: &[&str]) -> String {
     }
 }
 
-/// The same for names that are not UTF-8 (on Unix).
+/// The stem of a name that is not UTF-8 (on Unix).
 #[cfg(unix)]
 fn stem_of_bytes(name: &OsStr, suffixes: &[&str]) -> Option<OsString> {
     use std::os::unix::ffi::OsStrExt;

@@ -1,8 +1,8 @@
 //! Data sets of bcolz: arrays and tables, each in a directory of its own.
 //!
-//! Both consist of rows. The content of an array are its items in C order; that of a table its rows
-//! with the items of all columns side by side, as in NumPy's structured arrays. Python objects have
-//! no bytes: arrays of them can be shown, but have no content.
+//! Arrays and tables consist of rows. The content of an array are its items in C order; that of a
+//! table its rows with the items of all columns side by side, as in NumPy's structured arrays.
+//! Python objects have no bytes: arrays of them can be shown, but have no content.
 
 use core::ops::Range;
 use std::io;

@@ -21,9 +21,9 @@ const MAX_PIECE_NBYTES: usize = 1 << 20;
 /// Items of an array in a file.
 #[derive(Clone, Debug)]
 pub struct Items {
-    /// Where they are.
+    /// The place of the items.
     pub stored: Stored,
-    /// Their type.
+    /// The type of the items.
     pub dtype: Dtype,
     /// Bytes of the file.
     pub file_len: u64,

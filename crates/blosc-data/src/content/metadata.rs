@@ -20,7 +20,7 @@ use crate::json::msgpack as msgpack_json;
 /// A metalayer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layer {
-    /// Its name.
+    /// The name of the metalayer.
     pub name: String,
     /// MessagePack, or the bytes that were given.
     pub content: Vec<u8>,

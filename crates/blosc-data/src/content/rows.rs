@@ -93,7 +93,7 @@ pub(crate) fn frames(table: &Table) -> impl Iterator<Item = Result<SChunk, b2sto
     store.keys().filter(|key| table.has_key(key)).map(|key| store.frame(key))
 }
 
-/// The same for some columns.
+/// Bytes of the data of some columns, and of their frames as they are stored.
 fn column_sizes(columns: &[Column]) -> Result<(u64, u64)> {
     let nbytes = columns.iter().map(Column::nbytes).sum::<Result<u64, b2store::Error>>()?;
     Ok((nbytes, columns.iter().flat_map(Column::frames).map(stored_nbytes).sum()))
@@ -186,14 +186,14 @@ impl TableRows {
         Ok(Self { copied, chosen, nrows, ..Self::of_columns(table, names, false)? })
     }
 
-    /// The same rows, with [`NULL_TRUTH`] for null truth values, as the items of CSV have it: for
+    /// The rows with [`NULL_TRUTH`] for null truth values, as the items of CSV have it: for
     /// comparisons.
     #[must_use]
     pub fn with_null_truths(self) -> Self {
         Self { has_null_truths: true, ..self }
     }
 
-    /// The same rows, with a byte for each column in the padding at their end:
+    /// The rows with a byte for each column in the padding at their end:
     /// [`NULL_MARK`] where the value is null. Nulls of text are marked on request, since CSV has
     /// empty text for them.
     #[must_use]

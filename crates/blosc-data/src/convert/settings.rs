@@ -39,7 +39,7 @@ pub enum OutputFormat {
     Csv,
     /// A store of python-blosc2 in a zip archive: a table, or one value.
     B2z,
-    /// The same store in a directory.
+    /// A store of python-blosc2 in a directory.
     B2d,
     /// A Parquet file (builds with the feature `parquet`).
     Parquet,
@@ -86,7 +86,7 @@ impl OutputFormat {
         }
     }
 
-    /// Its name.
+    /// The name of the format.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -187,7 +187,7 @@ pub struct Settings {
     pub compression: Compression,
     /// The type of items without one.
     pub dtype: Option<Dtype>,
-    /// Their shape; `None` for one dimension.
+    /// The shape of such items; `None` for one dimension.
     pub shape: Option<DataShape>,
     /// Checksums of a frame, an array, or the files of bcolz; `None` as in the input.
     pub checksums: Option<Checksums>,

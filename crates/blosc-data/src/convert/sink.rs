@@ -15,7 +15,7 @@ pub struct Sink {
     settings: Settings,
 }
 
-/// Starts an output at `target` for one content. It replaces a file, but never a folder.
+/// Starts an output for one content at `target`, in place of a file, but never of a folder.
 ///
 /// # Errors
 ///

@@ -46,7 +46,7 @@ pub fn header_of(head: &[u8]) -> Option<ChunkHeader> {
     ChunkHeader::parse(head).ok().filter(|_| unnamed)
 }
 
-/// The item type of a chunk file of Zarr 2, from the metadata of its array. They lie in the file's
+/// The item type of a chunk file of Zarr 2, from the metadata of its array, which lie in the file's
 /// folder, or in one above if each dimension has a folder.
 #[must_use]
 pub fn dtype_beside(path: &Path, object: &Object) -> Option<Dtype> {

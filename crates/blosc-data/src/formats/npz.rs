@@ -1,7 +1,7 @@
 //! Arrays of NumPy in a zip archive, as `numpy.savez` and `numpy.savez_compressed` write them.
 //!
-//! Each `.npy` file in the archive is an array. One that zip has compressed is decompressed when it
-//! is opened; others are read in place.
+//! Each `.npy` file in the archive is an array. Opening decompresses arrays that zip has
+//! compressed; reads take others from their place.
 
 use core::ops::Range;
 use std::collections::BTreeMap;

@@ -249,8 +249,8 @@ impl Observed {
 }
 
 impl Moments {
-    /// Adds numbers, each `times` times. Their own moments come first, which are exact for a few
-    /// numbers.
+    /// Adds numbers, each `times` times. The moments of the new numbers come first, which are
+    /// exact for a few of them.
     #[allow(clippy::cast_precision_loss, reason = "statistics need no more digits")]
     fn add(&mut self, run: &[f64], times: u64) {
         if run.is_empty() {

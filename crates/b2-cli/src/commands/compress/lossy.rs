@@ -1,8 +1,8 @@
 //! Codecs and filters that lose data: their requirements, and the loss that they cause.
 //!
-//! They treat all items as numbers of one kind; C-Blosc2 silently makes garbage of others. So the
-//! type of the items must be known and fit: from an array, `--dtype` or a name like `.f32`. The
-//! program always reads the stored data back, which tells the loss.
+//! Lossy codecs treat all items as numbers of one kind; C-Blosc2 silently makes garbage of others.
+//! So the type of the items must be known and fit: from an array, `--dtype` or a name like `.f32`.
+//! The program always reads the stored data back, which tells the loss.
 
 use core::cell::Cell;
 use std::{

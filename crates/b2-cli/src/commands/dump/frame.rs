@@ -160,7 +160,7 @@ fn read(found: &Found, at: u64, len: u64) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// A walk over a metalayer section. It ends where the bytes are no such section.
+/// A walk over a metalayer section, up to bytes that are no such section.
 struct Layers<'p, 'c, 'b> {
     printer: &'p mut Printer<'c>,
     bytes: &'b [u8],

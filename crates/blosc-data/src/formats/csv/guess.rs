@@ -94,7 +94,7 @@ impl Guess {
 
     /// The reason why the column is text although most values are not, for people.
     pub(super) fn broken(&self, missing: Missing<'_>) -> Option<String> {
-        // These types cannot express a missing value, as floats and times can (NaN, NaT).
+        // Truth values cannot be missing, as floats and times can (NaN, NaT).
         if self.lacks_truth() && missing == Missing::Text {
             return Some(
                 "some lines have no value for it, and truth values cannot be missing".into(),

@@ -25,10 +25,16 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     let only: Option<String> = args.option("--only")?;
     args.finish()?;
     let metadata = Metadata::without_dependencies("Cargo.toml")?;
-    let published = metadata.packages.iter().filter(|package| package.is_published());
+    let is_wanted =
+        |it: &&Package| it.is_published() && only.as_ref().is_none_or(|only| *only == it.name);
+    let packages: Vec<&Package> = metadata.packages.iter().filter(is_wanted).collect();
+    if packages.is_empty() {
+        return fail("no such published crate");
+    }
+    document(&packages)?;
     let mut count = 0;
-    for package in published.filter(|it| only.as_ref().is_none_or(|only| *only == it.name)) {
-        let lines = interface(package)?;
+    for package in packages {
+        let lines = interface(&package.name)?;
         let path = listing(&package.name);
         if is_update {
             fs::create_dir_all(path.parent().unwrap_or(&path)).at(path.display())?;
@@ -49,16 +55,26 @@ fn listing(name: &str) -> PathBuf {
     workspace::root().join("docs/api").join(name).with_extension("txt")
 }
 
-/// The items of a crate with all features, sorted.
-fn interface(package: &Package) -> Result<Vec<String>> {
-    let target = workspace::target().join("api");
+/// The target folder of the builds.
+fn target() -> PathBuf {
+    workspace::target().join("api")
+}
+
+/// Makes the JSON of crates with all features.
+fn document(packages: &[&Package]) -> Result<()> {
     let mut cargo = workspace::cargo();
-    cargo.args(["rustdoc", "--quiet", "--lib", "--all-features", "--package", &package.name]);
-    cargo.args(["--", "-Z", "unstable-options", "--output-format", "json", "--cap-lints", "allow"]);
-    cargo.env("RUSTC_BOOTSTRAP", "1").env("CARGO_TARGET_DIR", &target);
-    workspace::run(&mut cargo)?;
-    let name = package.name.replace('-', "_");
-    let path = target.join("doc").join(&name).with_extension("json");
+    cargo.args(["doc", "--quiet", "--no-deps", "--lib", "--all-features"]);
+    packages.iter().for_each(|package| {
+        cargo.args(["--package", &package.name]);
+    });
+    cargo.env("RUSTDOCFLAGS", "-Z unstable-options --output-format json --cap-lints allow");
+    workspace::run(cargo.env("RUSTC_BOOTSTRAP", "1").env("CARGO_TARGET_DIR", target()))
+}
+
+/// The items of a crate, sorted.
+fn interface(package: &str) -> Result<Vec<String>> {
+    let name = package.replace('-', "_");
+    let path = target().join("doc").join(&name).with_extension("json");
     let document: serde_json::Value =
         serde_json::from_slice(&fs::read(&path).at(path.display())?).at(path.display())?;
     match document["format_version"].as_u64() {

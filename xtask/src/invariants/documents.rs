@@ -12,8 +12,8 @@ use crate::{
     workspace,
 };
 
-/// Words of `docs/`, `README.md` and `CHANGELOG.md`, as `wc -w` counts them: an afternoon of
-/// reading. The crates' own READMEs do not count.
+/// Words of `docs/`, `README.md` and `CHANGELOG.md`: an afternoon of reading. The crates' own READMEs
+/// do not count.
 const MAX_WORDS: usize = 55_000;
 
 /// Links that lead from `README.md` to any page.

@@ -83,7 +83,7 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     let dist = workspace::target().join("dist");
     let folder = dist.join(&name);
     let _absent = fs::remove_dir_all(&folder);
-    fill(&folder, &built)?;
+    fill(&folder, &built, &release.target)?;
     release.document(&folder, &features)?;
     let archive = pack(&folder, &name, &release.date)?;
     report(&folder, &archive)?;
@@ -160,19 +160,28 @@ fn names(features: &str) -> impl Iterator<Item = &str> {
     features.split([',', ' ']).filter(|name| !name.is_empty())
 }
 
+/// The program, started as `cargo run` starts it: one for another processor needs an emulator.
+fn start(program: &Path, target: &str) -> Command {
+    let runner = std::env::var(workspace::target_variable(target, "RUNNER")).unwrap_or_default();
+    let mut words = runner.split_whitespace();
+    let Some(first) = words.next() else { return Command::new(program) };
+    let mut command = Command::new(first);
+    command.args(words).arg(program);
+    command
+}
+
 /// Puts all files at their paths in an installation.
-fn fill(folder: &Path, built: &Path) -> Result<()> {
+fn fill(folder: &Path, built: &Path, target: &str) -> Result<()> {
     let bin = folder.join("bin");
     fs::create_dir_all(&bin).at(bin.display())?;
     for program in ["b2", "blpk"] {
         fs::copy(built.join(program), bin.join(program)).at(program)?;
     }
     let b2 = bin.join("b2");
-    workspace::output(
-        Command::new(&b2).args(["man", "--output-dir"]).arg(folder.join("share/man")),
-    )?;
+    let pages = folder.join("share/man");
+    workspace::output(start(&b2, target).args(["man", "--output-dir"]).arg(pages))?;
     for (shell, path) in COMPLETIONS {
-        let script = workspace::output(Command::new(&b2).args(["completions", shell]))?;
+        let script = workspace::output(start(&b2, target).args(["completions", shell]))?;
         write(&folder.join(path), &script)?;
     }
     let root = workspace::root();

@@ -52,6 +52,11 @@ pub(crate) fn host() -> Result<String> {
     host.map_or_else(|| fail("rustc -vV names no host"), |host| Ok(host.to_owned()))
 }
 
+/// Cargo's environment variable for a field of a target: `CARGO_TARGET_…_RUNNER`.
+pub(crate) fn target_variable(target: &str, field: &str) -> String {
+    format!("CARGO_TARGET_{}_{field}", target.replace('-', "_").to_uppercase())
+}
+
 /// Runs `command` to its end with this program's output; its failure is this program's.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let status = command.status().at(describe(command))?;

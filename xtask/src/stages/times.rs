@@ -20,8 +20,7 @@ use crate::{
 
 /// The variable that makes cargo run tests through this task.
 pub(super) fn runner(host: &str, xtask: &Path) -> (String, String) {
-    let host = host.to_uppercase().replace('-', "_");
-    (format!("CARGO_TARGET_{host}_RUNNER"), format!("{} timed", xtask.display()))
+    (workspace::target_variable(host, "RUNNER"), format!("{} timed", xtask.display()))
 }
 
 /// `xtask timed PROGRAM ARGUMENTS`: runs a program of tests and notes the time of each.

@@ -113,7 +113,7 @@ const TASKS: &[Task] = &[
     Task {
         name: "emulate",
         run: emulate::run,
-        help: "run the tests of the libraries on 64-bit Arm, by QEMU [--only PACKAGE]",
+        help: "run the tests of the libraries on another processor, by QEMU [--machine aarch64|powerpc64|s390x] [--only PACKAGE]",
     },
     Task {
         name: "engines",

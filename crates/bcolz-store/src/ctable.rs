@@ -228,11 +228,16 @@ impl CTable {
         let mut report = Report::default();
         report.notes.clone_from(&self.notes);
         report.other.extend(self.attrs().err());
-        let sums = match TableSums::read(&*self.tree, &self.path)? {
-            Found::Sums(sums) => Some(sums),
-            Found::Missing => None,
-            Found::Damaged => {
+        let sums = match TableSums::read(&*self.tree, &self.path) {
+            Ok(Found::Sums(sums)) => Some(sums),
+            Ok(Found::Missing) => None,
+            Ok(Found::Damaged) => {
                 report.other.push(Error::corrupt(sums_path(&self.path), Corrupt::Sums));
+                None
+            }
+            // The columns are readable all the same.
+            Err(error) => {
+                report.other.push(error);
                 None
             }
         };
@@ -251,12 +256,14 @@ impl CTable {
                 });
             })?;
             let has_lost = |sums: &TableSums| sums.has_lost(&*self.tree, &self.path, &column.name);
-            if found.checksum.is_none() && sums.as_ref().map_or(Ok(false), has_lost)? {
-                let sums_path = sums_path(column.array.path());
-                report.other.push(Error::corrupt(sums_path, Corrupt::Missing));
-            } else if found.checksum.is_none() {
-                let path = column.array.path().to_owned();
-                unsummed.push(Note { path, fault: Fault::SumsMissing });
+            let path = column.array.path();
+            match sums.as_ref().map_or(Ok(false), has_lost) {
+                _ if found.checksum.is_some() => {}
+                Ok(true) => report.other.push(Error::corrupt(sums_path(path), Corrupt::Missing)),
+                Ok(false) => {
+                    unsummed.push(Note { path: path.to_owned(), fault: Fault::SumsMissing });
+                }
+                Err(error) => report.other.push(error),
             }
             report.merge(found);
         }

@@ -1,8 +1,9 @@
 //! `.b2sums`: verifying finds and names every damage, and calls no change damage.
 
+use std::io;
 use std::sync::Arc;
 
-use bcolz_store::tree::{DirTree, MemTree, Tree};
+use bcolz_store::tree::{DirTree, Entry, MemTree, Tree};
 use bcolz_store::{
     CArray, CArrayWriter, CTableWriter, Checksums, Cname, CreateOptions, DataSet, Dtype, Error,
     OpenOptions, StorageParams,
@@ -12,6 +13,7 @@ use bcolz_store::{
     verify::Fault,
     verify::VerifyOptions,
 };
+use blosc_io::ReadAt;
 
 type Report = blosc_container::report::Report<Error, bcolz_store::verify::Note>;
 
@@ -179,6 +181,39 @@ fn a_damaged_file_of_sums_is_damage() {
         let report = verify(&tree);
         assert_eq!((report.nbad, report.nsummed), (0, 0));
         assert!(!report.is_ok() && report.other[0].to_string().contains(".b2sums"));
+    }
+}
+
+/// A tree in which one file cannot be read.
+#[derive(Debug)]
+struct Unreadable(Arc<MemTree>, String);
+
+impl Tree for Unreadable {
+    fn open(&self, path: &str) -> io::Result<Box<dyn ReadAt>> {
+        if path == self.1 { Err(io::Error::other("bad sector")) } else { self.0.open(path) }
+    }
+
+    fn list(&self, path: &str) -> io::Result<Vec<Entry>> {
+        self.0.list(path)
+    }
+}
+
+#[test]
+fn sums_that_cannot_be_read_are_reported_and_the_columns_are_verified() {
+    let tree = Arc::new(MemTree::new());
+    let columns = ["a", "b"].map(|name| (name, options(Cname::Lz4)));
+    let mut writer = CTableWriter::create_in(tree.clone(), "", &columns).unwrap();
+    writer.append(&[&walk(100), &walk(100)]).unwrap();
+    writer.finish().unwrap();
+    let nchunks = verify(&tree).nchunks;
+    for path in [".b2sums", "a/.b2sums", "__attrs__"] {
+        let unreadable = Arc::new(Unreadable(tree.clone(), path.to_owned()));
+        let opened = open_in(unreadable, "", &OpenOptions::default()).unwrap();
+        let report = opened.verify(&VerifyOptions::default(), |_| ()).unwrap();
+        assert_eq!((report.nchunks, report.nbad), (nchunks, 0), "{path}");
+        let faults: Vec<String> = report.other.iter().map(ToString::to_string).collect();
+        assert!(faults.len() == 1 && faults[0].contains(path), "{path}: {faults:?}");
+        assert!(matches!(report.other[0], Error::Io { .. }));
     }
 }
 

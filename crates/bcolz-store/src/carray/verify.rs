@@ -76,7 +76,7 @@ impl CArray {
         let mut report = Report::default();
         report.notes.clone_from(&self.notes);
         report.other.extend(self.attrs().err());
-        let mut seal = self.open_seal(&mut report)?;
+        let mut seal = self.open_seal(&mut report);
         let is_summed = seal.is_some();
         let mut next = 0;
         while next < self.nchunks() && report.bad.len() < options.max_reported {
@@ -112,20 +112,21 @@ impl CArray {
     }
 
     /// The usable sums of the array, if any.
-    fn open_seal(&self, report: &mut Report) -> Result<Option<Seal>> {
+    fn open_seal(&self, report: &mut Report) -> Option<Seal> {
         report.checksum = Some("xxh3");
-        let fault = match Sums::read(&*self.tree, &self.path) {
-            Ok(Found::Sums(sums)) => return self.seal_of(sums, report),
-            Ok(Found::Missing) => {
+        let seal = Sums::read(&*self.tree, &self.path).and_then(|found| match found {
+            Found::Sums(sums) => self.seal_of(sums, report),
+            Found::Missing => {
                 report.checksum = None;
-                return Ok(None);
+                Ok(None)
             }
-            Ok(Found::Damaged) => Error::corrupt(sums_path(&self.path), Corrupt::Sums),
-            // The chunks are readable all the same.
-            Err(error) => error,
-        };
-        report.other.push(fault);
-        Ok(None)
+            Found::Damaged => Err(Error::corrupt(sums_path(&self.path), Corrupt::Sums)),
+        });
+        // The chunks are readable all the same.
+        seal.unwrap_or_else(|error| {
+            report.other.push(error);
+            None
+        })
     }
 
     /// Compares the metadata with sums; returns nothing if the sums are of another state.

@@ -226,40 +226,45 @@ fn keys_that_lead_elsewhere_or_are_not_canonical_are_refused() {
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
 }
 
-/// A tree whose names are the same in capitals and in small letters.
+/// A tree whose names are the same in capitals and in small letters of ASCII.
 #[derive(Debug)]
 struct Folding(MemTree);
 
 impl Tree for Folding {
     fn open(&self, path: &str) -> std::io::Result<Box<dyn blosc_io::ReadAt>> {
-        self.0.open(&path.to_lowercase())
+        self.0.open(&path.to_ascii_lowercase())
     }
 
     fn list(&self, path: &str) -> std::io::Result<Vec<blosc_io::tree::Entry>> {
-        self.0.list(&path.to_lowercase())
+        self.0.list(&path.to_ascii_lowercase())
     }
 
     fn create_new(&self, path: &str, bytes: &[u8]) -> std::io::Result<()> {
-        self.0.create_new(&path.to_lowercase(), bytes)
+        self.0.create_new(&path.to_ascii_lowercase(), bytes)
     }
 
     fn create_dir(&self, path: &str) -> std::io::Result<()> {
-        self.0.create_dir(&path.to_lowercase())
+        self.0.create_dir(&path.to_ascii_lowercase())
     }
 
     fn remove(&self, path: &str) -> std::io::Result<()> {
-        self.0.remove(&path.to_lowercase())
+        self.0.remove(&path.to_ascii_lowercase())
     }
 
     fn rename(&self, from: &str, to: &str) -> std::io::Result<()> {
-        self.0.rename(&from.to_lowercase(), &to.to_lowercase())
+        self.0.rename(&from.to_ascii_lowercase(), &to.to_ascii_lowercase())
     }
 }
 
 #[test]
 fn keys_that_differ_in_case_are_files_where_the_system_tells_them_apart() {
     let options = WriteOptions::default();
-    for (one, other) in [("/Ab", "/aB"), ("/Group/x", "/group/x"), ("/Group/x", "/group/y")] {
+    for (one, other, paths) in [
+        ("/Ab", "/aB", ["aB.b2f", "Ab.b2f"]),
+        ("/Group/x", "/group/x", ["group", "Group"]),
+        ("/Group/x", "/group/y", ["group", "Group"]),
+        ("/g/Ab", "/g/aB", ["g/aB.b2f", "g/Ab.b2f"]),
+    ] {
         for is_folding in [false, true] {
             let mem = MemTree::new();
             let tree: Arc<dyn Tree> =
@@ -282,12 +287,26 @@ fn keys_that_differ_in_case_are_files_where_the_system_tells_them_apart() {
                 }
                 Err(error) => {
                     assert!(is_folding, "{one}: {error}");
-                    assert!(matches!(error, Error::Param(Param::SamePath { .. })), "{error}");
+                    let Error::Param(Param::SamePath { path, other }) = &error else {
+                        panic!("{error}");
+                    };
+                    assert_eq!([path, other], paths, "{error}");
                     assert_eq!(tree.list("").unwrap(), [], "{one}");
                 }
             }
         }
     }
+}
+
+#[test]
+fn the_error_names_the_two_paths_that_are_one_file() {
+    let tree: Arc<dyn Tree> = Arc::new(Folding(MemTree::new()));
+    let mut writer = StoreWriter::create_in(tree, "x.b2d", &WriteOptions::default()).unwrap();
+    for key in ["/aÉ", "/aé", "/g/B", "/g/b"] {
+        writer.insert_cframe(key, frame(b"x")).unwrap();
+    }
+    let error = writer.commit().unwrap_err();
+    assert_eq!(error.to_string(), r#""g/b.b2f" and "g/B.b2f" are one file on this system"#);
 }
 
 /// Case 39.

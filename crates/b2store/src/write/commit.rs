@@ -8,7 +8,7 @@
 //! | directory | changed files | the steps of `steps.rs` |
 
 use core::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use b2frame::{FrameParams, SChunk, SChunkWriter};
@@ -250,12 +250,15 @@ impl StoreWriter {
 
     /// Refuses paths that are invalid here, and paths that are one file here.
     fn check_paths(&self) -> Result<()> {
-        let alike = alike_names(self.files.keys())?;
-        let Some((path, other)) = alike.first().cloned() else { return Ok(()) };
-        let is_apart = self.place.tells_apart(&alike);
-        match is_apart.map_err(|source| Error::Write { name: self.place.name.clone(), source })? {
-            true => Ok(()),
-            false => Err(Param::SamePath { path, other }.into()),
+        let mut alike = alike_names(self.files.keys())?;
+        if alike.is_empty() {
+            return Ok(());
+        }
+        let written = |source| Error::Write { name: self.place.name.clone(), source };
+        let same = self.place.find_same(alike.keys()).map_err(written)?;
+        match same.cloned().and_then(|names| alike.remove(&names)) {
+            Some((path, other)) => Err(Param::SamePath { path, other }.into()),
+            None => Ok(()),
         }
     }
 }
@@ -288,10 +291,13 @@ fn copy_into(writer: &mut SChunkWriter, name: &str, source: &dyn ReadAt, key: &s
     Ok(len)
 }
 
+/// Two names, or two paths.
+type Pair = (String, String);
+
 /// Refuses paths that are invalid, or of which one is a directory of another. Returns pairs of
-/// names in one directory that differ only in case.
-fn alike_names<'a>(paths: impl Iterator<Item = &'a String>) -> Result<BTreeSet<(String, String)>> {
-    let mut alike = BTreeSet::new();
+/// names in one directory that differ only in case, each with the paths that end with them.
+fn alike_names<'a>(paths: impl Iterator<Item = &'a String>) -> Result<BTreeMap<Pair, Pair>> {
+    let mut alike = BTreeMap::new();
     let mut folded: BTreeMap<String, (&str, bool)> = BTreeMap::new();
     for path in paths {
         if path.contains('\\') || (cfg!(windows) && path.contains(':')) {
@@ -306,7 +312,11 @@ fn alike_names<'a>(paths: impl Iterator<Item = &'a String>) -> Result<BTreeSet<(
                     return Err(Param::SamePath { path, other }.into());
                 }
                 // Names above these were compared before.
-                Some((other, _)) => alike.extend(differing_names(part, other)),
+                Some((other, _)) => {
+                    if let Some(names) = differing_names(part, other) {
+                        alike.entry(names).or_insert((part.to_owned(), other.to_owned()));
+                    }
+                }
                 None => {}
             }
         }
@@ -315,7 +325,7 @@ fn alike_names<'a>(paths: impl Iterator<Item = &'a String>) -> Result<BTreeSet<(
 }
 
 /// The first names by which two paths differ.
-fn differing_names(path: &str, other: &str) -> Option<(String, String)> {
+fn differing_names(path: &str, other: &str) -> Option<Pair> {
     let mut names = path.split('/').zip(other.split('/'));
     let (name, other) = names.find(|(name, other)| name != other)?;
     Some((name.to_owned(), other.to_owned()))

@@ -82,20 +82,26 @@ impl Place {
         Arc::new(Below { tree: Arc::clone(&self.tree), root: self.name.clone() })
     }
 
-    /// Whether the file system has a file for each name of these pairs: some take names that differ
-    /// in case for one.
-    pub(crate) fn tells_apart(&self, pairs: &BTreeSet<(String, String)>) -> io::Result<bool> {
+    /// The first of these pairs of names that is one file here: some file systems take names that
+    /// differ in case for one.
+    pub(crate) fn find_same<'a>(
+        &self,
+        pairs: impl Iterator<Item = &'a (String, String)>,
+    ) -> io::Result<Option<&'a (String, String)>> {
         let stage = TreeStage::beside(&*self.tree, &self.name)?;
-        for (number, (one, other)) in pairs.iter().enumerate() {
+        for (number, pair) in pairs.enumerate() {
+            let (one, other) = pair;
             let dir = stage.part(number);
             self.tree.create_dir(&dir)?;
             self.tree.create_new(&join(&dir, one), &[])?;
             match self.tree.create_new(&join(&dir, other), &[]) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    return Ok(Some(pair));
+                }
                 made => made?,
             }
         }
-        Ok(true)
+        Ok(None)
     }
 
     /// Writes a file to the place, or replaces the one there.

@@ -12,6 +12,11 @@ export interface Source {
   range(path: string, start: number, end: number): Promise<Part>;
 }
 
+/** Where a part begins and ends in a file of this length; `start` and `end` are those of `Source.range`. */
+export function bounds(start: number, end: number, length: number): [number, number] {
+  return start < 0 ? [Math.max(0, length - end), length] : [Math.min(start, length), Math.min(end, length)];
+}
+
 /** An answer of the module: a document, or bytes. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type Answer = any;
@@ -100,7 +105,7 @@ export class Engine {
     this.stats.rounds += 1;
     const get = async ([path, start, end]: [string, number, number]) => {
       const part = await source.range(path, start, end);
-      const [from, to] = start < 0 ? [Math.max(0, part.length - end), part.length] : [Math.min(start, part.length), Math.min(end, part.length)];
+      const [from, to] = bounds(start, end, part.length);
       // The module would ask for the rest again and again.
       if (part.at !== from || part.bytes.length < to - from) throw new Error(`${source.name}: bytes ${from} to ${to} were asked for, and ${part.bytes.length} bytes from ${part.at} on came`);
       return { path, ...part };

@@ -1,8 +1,8 @@
 // Files of the machine, folders of them, and addresses.
-import type { Part, Source } from './engine.js';
+import { bounds, type Part, type Source } from './engine.js';
 
 async function slice(file: Blob, start: number, end: number): Promise<Part> {
-  const [from, to] = start < 0 ? [Math.max(0, file.size - end), file.size] : [Math.min(start, file.size), Math.min(end, file.size)];
+  const [from, to] = bounds(start, end, file.size);
   return { at: from, bytes: new Uint8Array(await file.slice(from, to).arrayBuffer()), length: file.size };
 }
 

@@ -62,8 +62,8 @@ export class Client {
     const { place } = this;
     this.place = undefined;
     this.start();
-    const again = place ? this.open(place) : this.ready.then(() => { throw new Error(message); });
-    void again.then(() => true, () => false).then((isOpen) => this.onTrap(message, isOpen));
+    const again = this.ready.then(() => place && this.open(place));
+    void again.then(Boolean, () => false).then((isOpen) => this.onTrap(message, isOpen));
   }
 
   private post(message: Omit<ToWorker, 'n'>): Promise<Answer> {

@@ -23,9 +23,11 @@ const BROWSER: &str = "wasm32-unknown-unknown";
 /// The target for Node.
 const WASI: &str = "wasm32-wasip1";
 /// All browsers have had it since 2023.
-const SIMD: &str = "-C target-feature=+simd128";
+const SIMD: &str = "-Ctarget-feature=+simd128";
 /// The limit of a page is 1 GiB: a hostile file costs no more.
-const MAX_MEMORY: &str = "-C link-arg=--max-memory=1073741824";
+const MAX_MEMORY: &str = "-Clink-arg=--max-memory=1073741824";
+/// Numbers of functions and addresses take as few bytes as they need, in place of five.
+const SHORT: &str = "-Clink-arg=--compress-relocations";
 /// The modules: crate, Cargo's name, the page's name, and the largest size after Zstandard
 /// compression (bytes).
 const MODULES: [(&str, &str, &str, u64); 2] = [
@@ -51,7 +53,7 @@ fn check() -> Result<()> {
     if lacks(&[BROWSER, WASI], &["node"]) {
         return Ok(());
     }
-    let mut libraries = cargo("check", BROWSER, SIMD);
+    let mut libraries = cargo("check", BROWSER, &[SIMD]);
     libraries.args(["--lib", "--no-default-features"]);
     for name in ["blosc-data", "b2-plot", "b2-view"] {
         libraries.args(["--package", name]);
@@ -67,7 +69,7 @@ fn check() -> Result<()> {
         "--lib",
     ]);
     workspace::run(readers.arg("builds_that_only_read"))?;
-    let mut tests = cargo("test", WASI, SIMD);
+    let mut tests = cargo("test", WASI, &[SIMD]);
     tests.args(["--package", "blosc-filters", "--lib"]);
     // Cargo starts the program in the folder of the package.
     let runner = workspace::root().join("web/test/wasi.mjs");
@@ -91,8 +93,9 @@ fn build() -> Result<()> {
         let words = ["vite", "build", "--logLevel", "warn", "--mode", mode];
         workspace::run(web("npx").args(words))?;
     }
+    let [root, home] = remapped();
     for (package, built, placed, max_nbytes) in MODULES {
-        let mut module = cargo("build", BROWSER, &format!("{SIMD} {MAX_MEMORY}"));
+        let mut module = cargo("build", BROWSER, &[SIMD, MAX_MEMORY, SHORT, &root, &home]);
         workspace::run(module.args(["--profile", "web", "--package", package, "--lib"]))?;
         let built = workspace::target().join(BROWSER).join("web").join(built);
         let placed = folder().join("packages/reader/dist").join(placed);
@@ -102,6 +105,14 @@ fn build() -> Result<()> {
     let module = folder().join("packages/reader/dist/b2.wasm");
     fs::copy(&module, folder().join("dist/b2.wasm")).at(module.display())?;
     workspace::run(web("node").args(["single.mjs", "dist", "dist/b2.html"]))
+}
+
+/// Flags that shorten the paths in panics: a module must not depend on where it was built.
+fn remapped() -> [String; 2] {
+    let home = || std::env::home_dir().unwrap_or_default().join(".cargo");
+    let home = std::env::var_os("CARGO_HOME").map_or_else(home, PathBuf::from);
+    let remap = |path: &Path, name: &str| format!("--remap-path-prefix={}={name}", path.display());
+    [remap(&workspace::root(), ""), remap(&home.join("registry/src"), "")]
 }
 
 /// Prints the size of the module, and refuses one over its limit.
@@ -196,8 +207,10 @@ fn install(target: &str) -> Result<()> {
     }
 }
 
-fn cargo(task: &str, target: &str, flags: &str) -> Command {
+fn cargo(task: &str, target: &str, flags: &[&str]) -> Command {
     let mut cargo = workspace::cargo();
-    cargo.args([task, "--quiet", "--target", target]).env("RUSTFLAGS", flags);
+    cargo.args([task, "--quiet", "--target", target]);
+    // Flags with paths may have spaces.
+    cargo.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f"));
     cargo
 }

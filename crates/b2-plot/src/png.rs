@@ -38,6 +38,12 @@ fn chunk(file: &mut Vec<u8>, name: [u8; 4], data: &[u8]) {
     let start = file.len();
     file.extend(name);
     file.extend(data);
-    let checksum = crc32fast::hash(&file[start..]);
+    let checksum = crc32(&file[start..]);
     file.extend(checksum.to_be_bytes());
+}
+
+/// The CRC-32 (IEEE 802.3), bit by bit: pictures are small, and tables of it are 16 KiB.
+fn crc32(bytes: &[u8]) -> u32 {
+    let next = |sum: u32, _| (sum >> 1) ^ (0xedb8_8320 & (sum & 1).wrapping_neg());
+    !bytes.iter().fold(u32::MAX, |sum, byte| (0..8).fold(sum ^ u32::from(*byte), next))
 }

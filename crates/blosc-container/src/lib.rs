@@ -8,6 +8,7 @@
 //! | [`budget`] | threads and bytes that an operation may use |
 //! | [`checksums`] | the checksums that a writer adds |
 //! | [`chunk_reader`] | a chunk at a position of a store: any range of its data, by few reads |
+//! | [`mod@crc32`] | the CRC-32 of archives and of Bloscpack |
 //! | [`block_cache`] | decoded blocks kept for later requests |
 //! | [`buffer`] | reusable buffers that only grow |
 //! | [`pool`] | scratch buffers that wait for the next caller |
@@ -34,6 +35,7 @@ pub mod budget;
 pub mod buffer;
 pub mod checksums;
 pub mod chunk_reader;
+pub mod crc32;
 pub mod parallel;
 pub mod pool;
 pub mod report;

@@ -9,6 +9,7 @@
 use core::fmt;
 use core::str::FromStr;
 
+use blosc_container::crc32::crc32;
 use blosc_dtype::text::hex;
 use md5::Md5;
 use sha1::Sha1;
@@ -111,7 +112,7 @@ impl Checksum {
         match self {
             Self::None => Digest::new(&[]),
             Self::Adler32 => Digest::new(&simd_adler32::adler32(&bytes).to_le_bytes()),
-            Self::Crc32 => Digest::new(&crc32fast::hash(bytes).to_le_bytes()),
+            Self::Crc32 => Digest::new(&crc32(bytes).to_le_bytes()),
             Self::Md5 => Digest::new(&Md5::digest(bytes)),
             Self::Sha1 => Digest::new(&Sha1::digest(bytes)),
             Self::Sha224 => Digest::new(&Sha224::digest(bytes)),

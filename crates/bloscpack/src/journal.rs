@@ -15,6 +15,7 @@
 use core::ops::Range;
 use std::io;
 
+use blosc_container::crc32::{Crc32, crc32};
 use blosc_io::{ReadAt, Stamp, Sync, WriteAt};
 use zerocopy::{FromZeros, IntoBytes};
 
@@ -240,11 +241,11 @@ fn read_entries(
 }
 
 fn crc_of(footer: &RawFooter) -> u32 {
-    crc32fast::hash(footer.as_bytes().split_at(CRC_AT).0)
+    crc32(footer.as_bytes().split_at(CRC_AT).0)
 }
 
 fn crc_of_range(store: &(impl ReadAt + ?Sized), start: u64, end: u64) -> io::Result<u32> {
-    let mut hasher = crc32fast::Hasher::new();
+    let mut hasher = Crc32::default();
     let mut buf = vec![0; COPY_NBYTES];
     for (at, len) in pieces(start, end.saturating_sub(start)) {
         // Only the last piece is shorter.
@@ -252,7 +253,7 @@ fn crc_of_range(store: &(impl ReadAt + ?Sized), start: u64, end: u64) -> io::Res
         store.read_exact_at(at, &mut buf)?;
         hasher.update(&buf);
     }
-    Ok(hasher.finalize())
+    Ok(hasher.finish())
 }
 
 /// Copies bytes within a store. The ranges must not overlap.
@@ -345,7 +346,7 @@ mod tests {
                 start: start.into(),
                 len_before: len_before.into(),
                 nentries: nentries.into(),
-                crc_entries: crc32fast::hash(entries).into(),
+                crc_entries: crc32(entries).into(),
                 crc_footer: 0.into(),
             };
             footer.crc_footer = crc_of(&footer).into();

@@ -8,6 +8,7 @@ use core::ops::Range;
 use std::io;
 use std::sync::Arc;
 
+use blosc_container::crc32::Crc32;
 use blosc_io::{Joined, ReadAt};
 
 use crate::error::{Error, Param, Result};
@@ -66,7 +67,7 @@ pub fn joined_archive(files: Vec<(String, Arc<dyn ReadAt>)>) -> Result<Arc<dyn R
 
 /// The CRC-32 of a store.
 pub(crate) fn crc32_of(store: &dyn ReadAt, range: Range<u64>) -> io::Result<u32> {
-    let (mut crc, mut at, mut buffer) = (crc32fast::Hasher::new(), range.start, vec![0; 1 << 16]);
+    let (mut crc, mut at, mut buffer) = (Crc32::default(), range.start, vec![0; 1 << 16]);
     while at < range.end {
         let left = usize::try_from(range.end.saturating_sub(at)).unwrap_or(usize::MAX);
         buffer.truncate(left);
@@ -74,7 +75,7 @@ pub(crate) fn crc32_of(store: &dyn ReadAt, range: Range<u64>) -> io::Result<u32>
         crc.update(&buffer);
         at = at.saturating_add(buffer.len() as u64);
     }
-    Ok(crc.finalize())
+    Ok(crc.finish())
 }
 
 /// Marks a number that does not fit 32 bits; the field of zip64 has the number.
@@ -201,6 +202,7 @@ fn short(number: usize) -> u16 {
 
 #[cfg(test)]
 mod tests {
+    use blosc_container::crc32::crc32;
     use blosc_io::MemStore;
 
     use super::*;
@@ -241,7 +243,7 @@ mod tests {
             let mut data = vec![0; usize::try_from(member.nbytes).unwrap()];
             store.read_exact_at(member.position, &mut data).unwrap();
             assert_eq!(data, expected);
-            assert_eq!(member.crc32, crc32fast::hash(expected));
+            assert_eq!(member.crc32, crc32(expected));
         }
         let mut whole = vec![0; usize::try_from(store.len().unwrap()).unwrap()];
         store.read_exact_at(0, &mut whole).unwrap();

@@ -13,6 +13,9 @@
 
 #![allow(clippy::cast_possible_truncation, reason = "each value is below its bound")]
 
+use alloc::boxed::Box;
+use alloc::vec;
+
 /// A literal.
 pub(super) const LITERAL: u32 = 1 << 12;
 /// Neither a literal nor a length or distance: an invalid code, unless one of the following is set.
@@ -91,7 +94,7 @@ pub(super) fn value(entry: u32, bits: u64) -> usize {
 
 /// A code of up to `N` entries with a first index of `BITS` bits.
 pub(super) struct Code<const N: usize, const BITS: u32> {
-    pub(super) entries: [u32; N],
+    pub(super) entries: Box<[u32; N]>,
 }
 
 pub(super) type LitLenCode = Code<LITLEN, LITLEN_BITS>;
@@ -119,7 +122,9 @@ impl Precode {
 
 impl<const N: usize, const BITS: u32> Code<N, BITS> {
     pub(super) fn new() -> Self {
-        Self { entries: [SPECIAL; N] }
+        // A boxed array would be made on the stack first, and threads of C may have a small one.
+        let Ok(entries) = vec![SPECIAL; N].try_into() else { unreachable!("{N} entries") };
+        Self { entries }
     }
 
     /// Builds the table of the code with these lengths for `symbols` (0: no code); returns whether

@@ -7,8 +7,6 @@
 
 #![allow(clippy::cast_possible_truncation, reason = "each value is below its bound")]
 
-use alloc::boxed::Box;
-
 use super::{
     adler::adler32,
     codes::{
@@ -25,9 +23,9 @@ const PRECODE_ORDER: [usize; 19] =
 
 /// The decoder; keeps its tables between streams.
 pub(super) struct Inflater {
-    dynamic: Box<Tables>,
+    dynamic: Tables,
     /// Tables of blocks with fixed codes; made when first needed.
-    fixed: Option<Box<Tables>>,
+    fixed: Option<Tables>,
     simd: Simd,
 }
 
@@ -39,7 +37,7 @@ struct Tables {
 
 impl Inflater {
     pub(super) fn new(simd: Simd) -> Self {
-        Self { dynamic: Box::new(Tables::new()), fixed: None, simd }
+        Self { dynamic: Tables::new(), fixed: None, simd }
     }
 
     /// Decompresses all of `src` to all of `dest`; `None` if that is impossible, or left to
@@ -87,11 +85,11 @@ impl Tables {
     }
 
     /// The fixed codes (RFC 1951, 3.2.6).
-    fn fixed() -> Box<Self> {
+    fn fixed() -> Self {
         let mut lens = [8; 288];
         lens[144..256].fill(9);
         lens[256..280].fill(7);
-        let mut tables = Box::new(Self::new());
+        let mut tables = Self::new();
         // These lengths make codes; otherwise, every symbol would be doubtful.
         let _ = tables.litlen.set_litlen(&lens);
         let _ = tables.distance.set_distance(&[5; 32]);
@@ -127,7 +125,7 @@ impl Tables {
         let mut at = 0;
         while at < lens.len() {
             input.fill();
-            let (_, symbol) = input.read_symbol(&self.precode.entries, PRECODE_BITS)?;
+            let (_, symbol) = input.read_symbol(&*self.precode.entries, PRECODE_BITS)?;
             let (len, n) = match symbol {
                 16 => (*lens.get(at.checked_sub(1)?)?, 3 + input.take(2)?),
                 17 => (0, 3 + input.take(3)?),
@@ -158,7 +156,7 @@ impl Tables {
         }
         loop {
             input.fill();
-            let (entry, len) = input.read_symbol(&self.litlen.entries, LITLEN_BITS)?;
+            let (entry, len) = input.read_symbol(&*self.litlen.entries, LITLEN_BITS)?;
             if entry & LITERAL != 0 {
                 *dest.get_mut(done)? = u8::try_from(len).ok()?;
                 done += 1;
@@ -167,7 +165,7 @@ impl Tables {
             if entry & END != 0 {
                 return Some(done);
             }
-            let (_, distance) = input.read_symbol(&self.distance.entries, DISTANCE_BITS)?;
+            let (_, distance) = input.read_symbol(&*self.distance.entries, DISTANCE_BITS)?;
             if distance > done || len > dest.len() - done {
                 return None;
             }

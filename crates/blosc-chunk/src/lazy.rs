@@ -46,8 +46,8 @@ impl LazyChunk {
         if bytes.len() != trailer.saturating_add(POSITION_LEN).saturating_add(starts) {
             return Err(damaged(bytes.len()));
         }
-        let stored = header.kind() != Kind::Memcpyed;
-        let head_len = if stored { trailer } else { header.header_len() };
+        let is_stored = header.kind() == Kind::Memcpyed;
+        let head_len = if is_stored { header.header_len() } else { trailer };
         let index = ChunkIndex::new(header, bytes.get(..head_len).unwrap_or_default())?;
         let nchunk = number::<4>(bytes, trailer).map(i32::from_le_bytes);
         let offset_at = trailer.saturating_add(4);
@@ -56,10 +56,8 @@ impl LazyChunk {
         let offset = offset.and_then(|at| u64::try_from(at).ok()).ok_or(damaged(offset_at))?;
         let sizes_at = trailer.saturating_add(POSITION_LEN);
         let sizes = bytes.get(sizes_at..).unwrap_or_default().as_chunks::<4>().0;
-        let grid = Grid::new(header.nbytes(), header.blocksize());
         for (nblock, size) in sizes.iter().enumerate() {
-            let extent = if stored { index.extent(nblock) } else { grid.range(nblock) };
-            if i32::try_from(extent.len()) != Ok(i32::from_le_bytes(*size)) {
+            if size_of_block(&index, nblock) != Some(*size) {
                 return Err(damaged(sizes_at.saturating_add(nblock.saturating_mul(4))));
             }
         }
@@ -90,10 +88,8 @@ impl LazyChunk {
         bytes.resize(header.header_len().checked_add(starts)?, 0);
         bytes.extend(i32::try_from(nchunk).ok()?.to_le_bytes());
         bytes.extend(i64::try_from(offset).ok()?.to_le_bytes());
-        let grid = Grid::new(header.nbytes(), header.blocksize());
         for nblock in 0..header.nblocks() {
-            let extent = if is_stored { grid.range(nblock) } else { index.extent(nblock) };
-            bytes.extend(i32::try_from(extent.len()).ok()?.to_le_bytes());
+            bytes.extend(size_of_block(index, nblock)?);
         }
         Some(bytes)
     }
@@ -115,6 +111,16 @@ impl LazyChunk {
     pub const fn offset(&self) -> u64 {
         self.offset
     }
+}
+
+/// The stored size of a block. A stored chunk has no block starts, which would tell it.
+fn size_of_block(index: &ChunkIndex, nblock: usize) -> Option<[u8; 4]> {
+    let header = index.header();
+    let extent = match header.kind() {
+        Kind::Memcpyed => Grid::new(header.nbytes(), header.blocksize()).range(nblock),
+        _ => index.extent(nblock),
+    };
+    i32::try_from(extent.len()).ok().map(i32::to_le_bytes)
 }
 
 fn number<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {

@@ -4,6 +4,7 @@
 //! any entries. So a path that is opened must be an ordinary file whose real path is below the
 //! root. Links inside the root are followed, links that leave it are not.
 
+use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Write as _};
@@ -66,18 +67,18 @@ impl DirTree {
     fn resolve(&self, path: &str) -> PathBuf {
         let names = path.split('/').filter(|name| !name.is_empty()).enumerate();
         names.fold(self.root.clone(), |resolved, (depth, name)| {
-            resolved.join(self.name_of(name, depth))
+            resolved.join(&*self.name_of(name, depth))
         })
     }
 
     /// The name in the file system of a part of a path; parts of depth 0 are in the root.
-    fn name_of(&self, part: &str, depth: usize) -> OsString {
+    fn name_of<'p>(&self, part: &'p str, depth: usize) -> Cow<'p, OsStr> {
         let odd = self.odd_entry.as_ref().filter(|_| depth == 0);
         let odd = odd.and_then(|(text, name)| {
             let (start, end) = part.split_once(text.as_str())?;
-            Some([OsStr::new(start), name, OsStr::new(end)].into_iter().collect())
+            Some([OsStr::new(start), name, OsStr::new(end)].into_iter().collect::<OsString>())
         });
-        odd.unwrap_or_else(|| part.into())
+        odd.map_or_else(|| Cow::Borrowed(OsStr::new(part)), Cow::Owned)
     }
 
     /// The path in the file system and its metadata, if it and all directories before it are below
@@ -90,7 +91,7 @@ impl DirTree {
             if matches!(name, "." | "..") || name.contains(['\\', '\0']) {
                 return Err(io::ErrorKind::InvalidInput.into());
             }
-            resolved.push(self.name_of(name, depth));
+            resolved.push(&*self.name_of(name, depth));
             let metadata = fs::symlink_metadata(&resolved)?;
             has_links |= metadata.is_symlink();
             last = Some(metadata);

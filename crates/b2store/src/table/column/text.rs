@@ -23,13 +23,14 @@ impl Column {
                 Ok(bytes.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect())
             };
             let Range { start, end } = span.rows;
-            let found = match span.flags.is_empty() {
-                true => [start, end].map(|row| read(row..row.saturating_add(1))),
-                false => [read(start..end), read(start.saturating_add(1)..end.saturating_add(1))],
+            let after = end.saturating_add(1);
+            // Of rows that all count, the first offset and the last tell the bytes.
+            let offsets = match span.flags.is_empty() {
+                true => [read(start..start.saturating_add(1))?, read(end..after)?].concat(),
+                false => read(start..after)?,
             };
-            let [starts, ends] = found;
-            let (starts, ends) = (starts?, ends?);
-            let texts = starts.iter().zip(&ends).map(|(start, end)| end.saturating_sub(*start));
+            let bounds = offsets.iter().zip(offsets.iter().skip(1));
+            let texts = bounds.map(|(start, end)| end.saturating_sub(*start));
             nbytes = span.keep(texts).fold(nbytes, u64::saturating_add);
         }
         Ok(nbytes)

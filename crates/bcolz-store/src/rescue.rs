@@ -244,9 +244,9 @@ impl Rescuer {
             self.did(path, Repair::Sums);
         }
         let kept = [("meta/storage", meta::storage_path(path)), ("meta/sizes", sizes_path)];
-        for (name, kept) in kept {
+        for (name, file) in kept {
             let is_kept = |error: &Error| match error {
-                Error::Corrupt { path, what: Corrupt::Checksum { .. } } => *path == kept,
+                Error::Corrupt { path, what: Corrupt::Checksum { .. } } => *path == file,
                 _ => false,
             };
             // A repaired file differs from its sum as well.

@@ -241,10 +241,8 @@ impl CTable {
                 None
             }
         };
-        match sums.as_ref().map(|sums| compare_attrs(&*self.tree, &self.path, sums.attrs)) {
-            Some(Ok(note)) => report.notes.extend(note),
-            Some(Err(error)) => report.other.push(error),
-            None => {}
+        if let Some(sums) = &sums {
+            compare_attrs(&*self.tree, &self.path, sums.attrs, &mut report);
         }
         let mut unsummed = vec![];
         for column in &self.columns {

@@ -13,6 +13,7 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::carray::Report;
 use crate::error::{Corrupt, Error, Result};
 use crate::files::{join, read_metadata};
 use crate::meta;
@@ -157,19 +158,17 @@ fn set_attrs_sum(tree: &dyn Tree, path: &str, attrs: FileSum) -> Result<()> {
 
 /// Compares `__attrs__` of the data set at `path` with its sum: bcolz writes it anew with each
 /// attribute, so other attributes are no damage, but none at all are.
-pub(crate) fn compare_attrs(
-    tree: &dyn Tree,
-    path: &str,
-    sum: FileSum,
-) -> Result<Option<Note>, Error> {
+pub(crate) fn compare_attrs(tree: &dyn Tree, path: &str, sum: FileSum, report: &mut Report) {
     let attrs_path = meta::attrs_path(path);
     // Attributes that cannot be read are reported on their own.
-    let Ok(found) = read_metadata(tree, &attrs_path) else { return Ok(None) };
+    let Ok(found) = read_metadata(tree, &attrs_path) else { return };
     match found.filter(|bytes| !bytes.is_empty()) {
-        _ if !sum.is_known() => Ok(None),
-        None => Err(Error::corrupt(attrs_path, Corrupt::Missing)),
-        Some(bytes) if FileSum::of_file(&bytes) == sum => Ok(None),
-        Some(_) => Ok(Some(Note { path: path.to_owned(), fault: Fault::AttrsChanged })),
+        _ if !sum.is_known() => {}
+        None => report.other.push(Error::corrupt(attrs_path, Corrupt::Missing)),
+        Some(bytes) if FileSum::of_file(&bytes) == sum => {}
+        Some(_) => {
+            report.notes.push(Note { path: path.to_owned(), fault: Fault::AttrsChanged });
+        }
     }
 }
 

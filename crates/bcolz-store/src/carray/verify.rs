@@ -131,10 +131,7 @@ impl CArray {
 
     /// Compares the metadata with sums; returns nothing if the sums are of another state.
     fn seal_of(&self, sums: Sums, report: &mut Report) -> Result<Option<Seal>> {
-        match compare_attrs(&*self.tree, &self.path, sums.attrs) {
-            Ok(note) => report.notes.extend(note),
-            Err(error) => report.other.push(error),
-        }
+        compare_attrs(&*self.tree, &self.path, sums.attrs, report);
         let storage = self.storage_mismatch(&sums)?;
         report
             .other

@@ -292,7 +292,12 @@ impl CArrayWriter {
     fn set_attrs_sum(&mut self, attrs: FileSum) -> Result<()> {
         let Some(sums) = &mut self.sums else { return Ok(()) };
         sums.attrs = attrs;
-        let bytes = sums.to_bytes();
+        self.write_sums()
+    }
+
+    /// Writes the file of the sums, if there are sums.
+    fn write_sums(&mut self) -> Result<()> {
+        let Some(bytes) = self.sums.as_ref().map(Sums::to_bytes) else { return Ok(()) };
         self.write(sums_path(&self.path), &bytes)?;
         self.sync()
     }
@@ -368,9 +373,7 @@ impl CArrayWriter {
             sums.len = self.layout.len();
             sums.chunks.truncate(usize::try_from(self.layout.nchunks()).unwrap_or(usize::MAX));
             sums.sizes = FileSum::of_file(self.committed.to_text().as_bytes());
-            let bytes = sums.to_bytes();
-            self.write(sums_path(&self.path), &bytes)?;
-            self.sync()?;
+            self.write_sums()?;
             self.sums_changed = false;
         }
         Ok(())
@@ -382,10 +385,8 @@ impl CArrayWriter {
         if !sums.forget_chunks(nchunks) {
             return Ok(());
         }
-        let bytes = sums.to_bytes();
         self.sums_changed = true;
-        self.write(sums_path(&self.path), &bytes)?;
-        self.sync()
+        self.write_sums()
     }
 
     /// Writes the file of a chunk that `meta/sizes` counts, or will count after a commit.

@@ -24,7 +24,7 @@ use crate::carray_writer::{CArrayWriter, create_dir};
 use crate::create::CreateOptions;
 use crate::ctable::CTable;
 use crate::error::{Param, Result};
-use crate::files::{join, lock_exclusive};
+use crate::files::{self, join, lock_exclusive};
 use crate::leftovers;
 use crate::meta::{self, Attrs};
 use crate::names;
@@ -347,7 +347,7 @@ impl CTableWriter {
     }
 
     fn write(&self, path: &str, text: &str) -> Result<()> {
-        leftovers::write(&*self.tree, path, text)
+        files::write(&*self.tree, path, text.as_bytes())
     }
 }
 

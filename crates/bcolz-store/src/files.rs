@@ -37,6 +37,12 @@ pub(crate) fn read_metadata(tree: &dyn Tree, path: &str) -> Result<Option<Vec<u8
     Ok(Some(bytes))
 }
 
+/// Replaces a metadata file, on disk at once.
+pub(crate) fn write(tree: &dyn Tree, path: &str, bytes: &[u8]) -> Result<()> {
+    let written = tree.write(path, bytes).and_then(|()| tree.sync_all(&[path.to_owned()]));
+    written.map_err(|source| Error::io(path, source))
+}
+
 /// Waits for the lock of a directory, and takes it alone. A missing directory gets no lock: opening
 /// its files will fail.
 pub(crate) fn lock_exclusive(

@@ -40,7 +40,7 @@ pub(crate) fn finish_rename(tree: &dyn Tree, path: &str) -> Result<Option<Repair
         let names = names::parse_names(&meta::read_object(tree, &names_path)?, &names_path)?;
         let names =
             names.iter().map(|name| if *name == from { to.as_str() } else { name.as_str() });
-        write(tree, &names_path, &names_text(names))?;
+        files::write(tree, &names_path, names_text(names).as_bytes())?;
         Repair::Renamed { to }
     } else {
         Repair::Removed { name: "__rename__".to_owned() }
@@ -132,13 +132,6 @@ pub(crate) fn chunk_numbers(tree: &dyn Tree, path: &str) -> Result<Vec<u64>> {
         entries.iter().filter_map(|entry| chunk_number(&entry.name)).collect();
     numbers.sort_unstable();
     Ok(numbers)
-}
-
-/// Replaces a metadata file, on disk at once.
-pub(crate) fn write(tree: &dyn Tree, path: &str, text: &str) -> Result<()> {
-    let written =
-        tree.write(path, text.as_bytes()).and_then(|()| tree.sync_all(&[path.to_owned()]));
-    written.map_err(|source| Error::io(path, source))
 }
 
 fn remove(tree: &dyn Tree, path: &str) -> Result<()> {

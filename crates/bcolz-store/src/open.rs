@@ -119,9 +119,7 @@ impl DataSet {
         for column in columns {
             let column = CArray::open_column(tree.clone(), column.path(), options)?;
             let sums_path = sums_path(column.path());
-            tree.write(&sums_path, &Sums::compute(&column)?.to_bytes())
-                .and_then(|()| tree.sync_all(core::slice::from_ref(&sums_path)))
-                .map_err(|source| Error::io(sums_path, source))?;
+            files::write(&**tree, &sums_path, &Sums::compute(&column)?.to_bytes())?;
         }
         match self {
             Self::CArray(_) => Ok(()),

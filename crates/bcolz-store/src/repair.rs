@@ -363,7 +363,7 @@ impl Repairer {
     }
 
     fn write(&self, path: &str, text: &str) -> Result<()> {
-        leftovers::write(&*self.tree, path, text)
+        files::write(&*self.tree, path, text.as_bytes())
     }
 
     fn did(&mut self, path: &str, what: Repair) {

@@ -55,6 +55,17 @@ pub(crate) enum Found<T> {
     Sums(T),
 }
 
+impl Found<Vec<u8>> {
+    /// The content of the bytes of the file.
+    pub(crate) fn parsed<T>(self, parse: impl FnOnce(&[u8]) -> Option<T>) -> Found<T> {
+        match self {
+            Self::Missing => Found::Missing,
+            Self::Damaged => Found::Damaged,
+            Self::Sums(bytes) => parse(&bytes).map_or(Found::Damaged, Found::Sums),
+        }
+    }
+}
+
 impl FileSum {
     /// The sum of a file that is about to be replaced.
     pub(crate) const UNKNOWN: Self = Self { nbytes: u64::MAX, sum: 0 };
@@ -109,23 +120,7 @@ impl Sums {
 
     /// Reads the sums of the array at `path`.
     pub(crate) fn read(tree: &dyn Tree, path: &str) -> Result<Found<Self>> {
-        let path = sums_path(path);
-        let file = match tree.open(&path) {
-            Ok(file) => file,
-            Err(error) if is_missing(&error) => return Ok(Found::Missing),
-            Err(error) => match open_error(&path, error) {
-                // The path is no ordinary file.
-                Error::Corrupt { .. } => return Ok(Found::Damaged),
-                error => return Err(error),
-            },
-        };
-        let len = file.len().map_err(|source| Error::io(&path, source))?;
-        let Some(len) = usize::try_from(len).ok().filter(|len| *len <= MAX_NBYTES) else {
-            return Ok(Found::Damaged);
-        };
-        let mut bytes = vec![0; len];
-        file.read_exact_at(0, &mut bytes).map_err(|source| Error::io(&path, source))?;
-        Ok(Self::parse(&bytes).map_or(Found::Damaged, Found::Sums))
+        Ok(read_file(tree, path)?.parsed(Self::parse))
     }
 
     /// Computes the sums of an array on disk from all of its files.
@@ -212,12 +207,8 @@ impl Sums {
         is_change
     }
 
-    fn parse(bytes: &[u8]) -> Option<Self> {
-        let (bytes, sum) = bytes.split_last_chunk::<8>()?;
-        if u64::from_le_bytes(*sum) != xxh3_64(bytes) {
-            return None;
-        }
-        let (numbers, []) = bytes.strip_prefix(MAGIC)?.as_chunks::<8>() else { return None };
+    pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
+        let (numbers, []) = unsealed(MAGIC, bytes)?.as_chunks::<8>() else { return None };
         let mut numbers = numbers.iter().map(|number| u64::from_le_bytes(*number));
         let len = numbers.next()?;
         let mut file_sum = || Some(FileSum { nbytes: numbers.next()?, sum: numbers.next()? });
@@ -243,10 +234,43 @@ impl Sums {
             push(file.nbytes);
             push(file.sum);
         }
-        let sum = xxh3_64(&bytes);
-        bytes.extend(sum.to_le_bytes());
-        bytes
+        sealed(bytes)
     }
+}
+
+/// The bytes of the file of sums of the array or table at `path`.
+pub(crate) fn read_file(tree: &dyn Tree, path: &str) -> Result<Found<Vec<u8>>> {
+    let path = sums_path(path);
+    let file = match tree.open(&path) {
+        Ok(file) => file,
+        Err(error) if is_missing(&error) => return Ok(Found::Missing),
+        Err(error) => match open_error(&path, error) {
+            // The path is no ordinary file.
+            Error::Corrupt { .. } => return Ok(Found::Damaged),
+            error => return Err(error),
+        },
+    };
+    let len = file.len().map_err(|source| Error::io(&path, source))?;
+    let Some(len) = usize::try_from(len).ok().filter(|len| *len <= MAX_NBYTES) else {
+        return Ok(Found::Damaged);
+    };
+    let mut bytes = vec![0; len];
+    file.read_exact_at(0, &mut bytes).map_err(|source| Error::io(&path, source))?;
+    Ok(Found::Sums(bytes))
+}
+
+/// Bytes with their sum at the end.
+pub(crate) fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
+    let sum = xxh3_64(&bytes);
+    bytes.extend(sum.to_le_bytes());
+    bytes
+}
+
+/// The bytes between the magic and the sum; `None` if either is another.
+pub(crate) fn unsealed<'a>(magic: &[u8], bytes: &'a [u8]) -> Option<&'a [u8]> {
+    let (bytes, sum) = bytes.split_last_chunk::<8>()?;
+    let content = bytes.strip_prefix(magic)?;
+    (u64::from_le_bytes(*sum) == xxh3_64(bytes)).then_some(content)
 }
 
 /// The sum of a chunk file.

@@ -11,14 +11,12 @@
 //! ..   XXH3-64               of all bytes before
 //! ```
 
-use xxhash_rust::xxh3::xxh3_64;
-
 use crate::carray::Report;
 use crate::error::{Corrupt, Error, Result};
-use crate::files::{join, read_metadata};
+use crate::files::{self, join, read_metadata};
 use crate::meta;
 use crate::note::{Fault, Note};
-use crate::sums::{self, FileSum, Found, Sums, sums_path};
+use crate::sums::{self, FileSum, Found, Sums, sealed, sums_path, unsealed};
 use crate::tree::Tree;
 
 /// The content of the file.
@@ -32,19 +30,16 @@ pub(crate) struct TableSums {
 impl TableSums {
     /// Reads the file of the table at `path`.
     pub(crate) fn read(tree: &dyn Tree, path: &str) -> Result<Found<Self>> {
-        Ok(match read_metadata(tree, &sums_path(path)) {
-            Ok(None) => Found::Missing,
+        Ok(match sums::read_file(tree, path)? {
             // The directory is an array, and the file has the sums of its chunks.
-            Ok(Some(bytes)) if bytes.starts_with(sums::MAGIC) => Found::Missing,
-            Ok(Some(bytes)) => Self::parse(&bytes).map_or(Found::Damaged, Found::Sums),
-            Err(Error::Corrupt { .. }) => Found::Damaged,
-            Err(error) => return Err(error),
+            Found::Sums(bytes) if bytes.starts_with(sums::MAGIC) => Found::Missing,
+            found => found.parsed(Self::parse),
         })
     }
 
     /// Writes the file.
     pub(crate) fn write(&self, tree: &dyn Tree, path: &str) -> Result<()> {
-        write(tree, path, &self.to_bytes())
+        files::write(tree, &sums_path(path), &self.to_bytes())
     }
 
     /// Makes the file anew: of the attributes, and of the columns with sums.
@@ -101,11 +96,7 @@ impl TableSums {
     }
 
     fn parse(bytes: &[u8]) -> Option<Self> {
-        let (bytes, sum) = bytes.split_last_chunk::<8>()?;
-        if u64::from_le_bytes(*sum) != xxh3_64(bytes) {
-            return None;
-        }
-        let mut rest = bytes.strip_prefix(MAGIC)?;
+        let mut rest = unsealed(MAGIC, bytes)?;
         let attrs = FileSum { nbytes: number(&mut rest)?, sum: number(&mut rest)? };
         let (ncolumns, mut columns) = (number(&mut rest)?, vec![]);
         for _ in 0..ncolumns {
@@ -132,28 +123,34 @@ impl TableSums {
             push(&(name.len() as u64).to_le_bytes());
             push(name.as_bytes());
         }
-        let sum = xxh3_64(&bytes);
-        bytes.extend(sum.to_le_bytes());
-        bytes
+        sealed(bytes)
     }
 }
 
 /// Replaces `__attrs__` of the array or table at `path`, and its sum if there are sums. The sum is
 /// unknown in between, so that a kill leaves none that is wrong.
 pub(crate) fn replace_attrs(tree: &dyn Tree, path: &str, text: &str) -> Result<()> {
-    set_attrs_sum(tree, path, FileSum::UNKNOWN)?;
-    crate::leftovers::write(tree, &meta::attrs_path(path), text)?;
-    set_attrs_sum(tree, path, FileSum::of_file(text.as_bytes()))
-}
-
-fn set_attrs_sum(tree: &dyn Tree, path: &str, attrs: FileSum) -> Result<()> {
-    if let Found::Sums(sums) = TableSums::read(tree, path)? {
-        return TableSums { attrs, ..sums }.write(tree, path);
-    }
-    match Sums::read(tree, path)? {
-        Found::Sums(sums) => write(tree, path, &Sums { attrs, ..sums }.to_bytes()),
-        Found::Missing | Found::Damaged => Ok(()),
-    }
+    let (mut of_table, mut of_array) = match sums::read_file(tree, path)? {
+        Found::Sums(bytes) => (TableSums::parse(&bytes), Sums::parse(&bytes)),
+        Found::Missing | Found::Damaged => (None, None),
+    };
+    let mut set_sum = |attrs| {
+        let bytes = match (&mut of_table, &mut of_array) {
+            (Some(sums), _) => {
+                sums.attrs = attrs;
+                sums.to_bytes()
+            }
+            (_, Some(sums)) => {
+                sums.attrs = attrs;
+                sums.to_bytes()
+            }
+            (None, None) => return Ok(()),
+        };
+        files::write(tree, &sums_path(path), &bytes)
+    };
+    set_sum(FileSum::UNKNOWN)?;
+    files::write(tree, &meta::attrs_path(path), text.as_bytes())?;
+    set_sum(FileSum::of_file(text.as_bytes()))
 }
 
 /// Compares `__attrs__` of the data set at `path` with its sum: bcolz writes it anew with each
@@ -170,13 +167,6 @@ pub(crate) fn compare_attrs(tree: &dyn Tree, path: &str, sum: FileSum, report: &
             report.notes.push(Note { path: path.to_owned(), fault: Fault::AttrsChanged });
         }
     }
-}
-
-fn write(tree: &dyn Tree, path: &str, bytes: &[u8]) -> Result<()> {
-    let path = sums_path(path);
-    let written =
-        tree.write(&path, bytes).and_then(|()| tree.sync_all(core::slice::from_ref(&path)));
-    written.map_err(|source| Error::io(path, source))
 }
 
 /// Takes a number from the front.

@@ -132,6 +132,11 @@ pub fn lower(n: i64) -> i32 {
     i32::from_le_bytes([a, b, c, d])
 }
 
+/// A number that is positive, also for C-Blosc2, which counts in 32 bits.
+pub(crate) fn positive(n: Option<i64>) -> Option<i32> {
+    n.filter(|n| *n > 0).map(lower).filter(|n| *n > 0)
+}
+
 fn shuffle(word: &[u8]) -> Option<i32> {
     [&b"NOSHUFFLE"[..], b"SHUFFLE", b"BITSHUFFLE"]
         .into_iter()

@@ -9,7 +9,7 @@ use blosc_chunk::SplitMode;
 
 use crate::blosc1::{compressor, kept};
 use crate::codes::FAILURE;
-use crate::env::Variables;
+use crate::env::{self, Variables};
 use crate::guard;
 use crate::warning::warn;
 
@@ -97,8 +97,7 @@ pub(super) fn apply_threads(variables: &Variables) -> Result<(), c_int> {
 
 /// Stores a `long` in an `int` as C does.
 fn positive(value: Option<i64>) -> Option<c_int> {
-    let bytes = value.filter(|value| *value > 0)?.to_le_bytes();
-    bytes.first_chunk().map(|low| c_int::from_le_bytes(*low))
+    value.filter(|value| *value > 0).map(env::lower)
 }
 
 fn choose(compcode: c_int) -> c_int {

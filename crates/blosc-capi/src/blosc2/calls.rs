@@ -11,7 +11,7 @@ use blosc_chunk::{CParams, Dict, Pipeline, SplitMode, Target};
 
 use super::settings::{self, Settings};
 use crate::context::{Context, Room};
-use crate::env::{self, Variables};
+use crate::env::{self, Variables, positive};
 use crate::epoch::PerProcess;
 use crate::errors::{CODEC_PARAM, CODEC_SUPPORT};
 use crate::types::blosc2_cparams;
@@ -74,9 +74,6 @@ pub unsafe fn compress(
 /// Combines the settings, the environment and the arguments of a call.
 fn key(clevel: c_int, doshuffle: c_int, typesize: i32) -> Result<Key, c_int> {
     let set = Variables::read();
-    let positive = |n: Option<i64>, other: i32| {
-        n.filter(|n| *n > 0).map(env::lower).filter(|n| *n > 0).unwrap_or(other)
-    };
     let clevel = set.clevel.filter(|level| *level >= 0).map_or(clevel, env::lower);
     let shuffle = set.shuffle.unwrap_or(doshuffle);
     let now = settings::change(|now| {
@@ -85,15 +82,15 @@ fn key(clevel: c_int, doshuffle: c_int, typesize: i32) -> Result<Key, c_int> {
         let known = named.filter(|code| (0..super::names::FIRST_PLUGIN).contains(code));
         let compcode = known.and_then(|code| u8::try_from(code).ok());
         now.compcode = compcode.unwrap_or(now.compcode);
-        now.blocksize = positive(set.blocksize, now.blocksize);
-        let nthreads = positive(set.nthreads, now.nthreads.into());
+        now.blocksize = positive(set.blocksize).unwrap_or(now.blocksize);
+        let nthreads = positive(set.nthreads).unwrap_or(now.nthreads.into());
         now.nthreads = i16::try_from(nthreads).unwrap_or(i16::MAX);
         now.splitmode = set.splitmode.and_then(Result::ok).unwrap_or(now.splitmode);
         // The others stay set for later calls all the same.
         if named.is_some() && known.is_none() { Err(CODEC_SUPPORT) } else { Ok(*now) }
     })?;
     let Settings { compcode, has_delta, nthreads, blocksize, splitmode } = now;
-    let typesize = positive(set.typesize, typesize);
+    let typesize = positive(set.typesize).unwrap_or(typesize);
     // A shuffle of single bytes changes nothing.
     let shuffle = if shuffle == 1 && typesize == 1 { 0 } else { shuffle };
     Ok(Key {

@@ -11,7 +11,7 @@ use blosc_chunk::{
     CParams, CodecId, DParams, Dict, FilterId, Level, Limits, Pipeline, SplitMode, Target,
 };
 
-use crate::env::{self, Variables};
+use crate::env::{Variables, positive};
 use crate::errors::{CODEC_PARAM, INVALID_PARAM};
 use crate::guard;
 use crate::pool;
@@ -97,7 +97,6 @@ pub(super) fn with_environment(mut cparams: blosc2_cparams) -> blosc2_cparams {
         let [.., last] = &mut cparams.filters;
         *last = shuffle;
     }
-    let positive = |value: Option<i64>| value.filter(|n| *n > 0).map(env::lower).filter(|n| *n > 0);
     cparams.typesize = positive(set.typesize).unwrap_or(cparams.typesize);
     cparams.blocksize = positive(set.blocksize).unwrap_or(cparams.blocksize);
     if let Some(name) = &set.compressor {

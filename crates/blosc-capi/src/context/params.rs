@@ -73,8 +73,8 @@ pub(super) fn are_possible(cparams: &blosc2_cparams) -> bool {
     cparams.tuner_id == 0 && cparams.filters.iter().all(is_known)
 }
 
-/// The ids of the filter bytedelta, old and new.
-const BYTEDELTAS: [u8; 2] = [34, 35];
+/// The filter bytedelta, old and new.
+const BYTEDELTAS: [FilterId; 2] = [FilterId::BYTEDELTA_LEGACY, FilterId::BYTEDELTA];
 /// A number without a codec.
 const NO_CODEC: u8 = u8::MAX;
 /// The first filter id of clients.
@@ -82,7 +82,7 @@ const FIRST_OF_CLIENTS: u8 = 160;
 
 /// Whether bytedelta does not know the size of an item. A super-chunk would tell it.
 pub(super) fn lacks_width(cparams: &blosc2_cparams) -> bool {
-    let lacks = |(id, meta): (&u8, &u8)| BYTEDELTAS.contains(id) && *meta == 0;
+    let lacks = |(id, meta): (&u8, &u8)| BYTEDELTAS.contains(&FilterId(*id)) && *meta == 0;
     let mut slots = cparams.filters.iter().zip(&cparams.filters_meta);
     cparams.schunk.is_null() && slots.any(lacks)
 }

@@ -91,7 +91,7 @@ impl Context {
         let source = src.map_or(Source::Nothing(nbytes), Source::Data);
         let result = self.encode(settings, |encoder| {
             if has_prefilter {
-                let before = Before { is_stored, ..self.before(handle, encoder) };
+                let before = self.before(handle, encoder, is_stored);
                 return encoder.encode_with_into(source, &before, dest);
             }
             encoder.encode_into(src.unwrap_or_default(), dest)
@@ -149,13 +149,17 @@ impl Context {
         }
     }
 
-    pub(super) fn before(&self, handle: *mut blosc2_context, encoder: &Encoder) -> Before {
+    pub(super) fn before(
+        &self,
+        handle: *mut blosc2_context,
+        encoder: &Encoder,
+        is_stored: bool,
+    ) -> Before {
         let cparams = *lock(&self.cparams);
         // SAFETY: the maker of the context promised that `schunk` is NULL or a super-chunk.
         let nchunk = unsafe { params::current_nchunk(cparams.schunk.cast()) };
         let params = self.preparams.unwrap_or(NO_PREPARAMS);
         let place = Place { handle, nchunk, typesize: encoder.params().typesize };
-        let is_stored = encoder.params().clevel.get() == 0;
         Before { function: cparams.prefilter, params, place, is_stored }
     }
 }

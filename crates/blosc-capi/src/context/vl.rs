@@ -50,7 +50,8 @@ pub unsafe fn vlcompress(
         if lock(&context.cparams).prefilter.is_none() {
             return encoder.encode_vl(&blocks);
         }
-        let before = context.before(handle, encoder);
+        let is_stored = encoder.params().clevel.get() == 0;
+        let before = context.before(handle, encoder, is_stored);
         encoder.encode_vl_with(&blocks, &before)
     });
     let chunk = match result {

@@ -188,10 +188,14 @@ pub(super) unsafe fn show_table(
 
 /// A metalayer in C's memory.
 fn metalayer(name: &[u8], content: &[u8]) -> Option<*mut blosc2_metalayer> {
-    let name = CBytes::copy(&[name, &[0]].concat())?.into_raw();
-    let bytes = CBytes::copy(content)?.into_raw();
     let content_len = i32::try_from(content.len()).ok()?;
-    Some(boxed(blosc2_metalayer { name: name.cast(), content: bytes, content_len }))
+    let mut text = CBytes::with_capacity(name.len().saturating_add(1))?;
+    if !(text.extend(name) && text.extend(&[0])) {
+        return None;
+    }
+    let bytes = CBytes::copy(content)?.into_raw();
+    let name = text.into_raw().cast();
+    Some(boxed(blosc2_metalayer { name, content: bytes, content_len }))
         .filter(|layer| !layer.is_null())
 }
 

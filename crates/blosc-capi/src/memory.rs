@@ -7,6 +7,7 @@ use core::slice;
 use std::io;
 
 use blosc_io::{ReadAt, Sync, WriteAt};
+use zerocopy::FromZeros;
 
 /// Bytes of C's allocator.
 #[derive(Debug)]
@@ -83,7 +84,8 @@ impl CBytes {
         place
     }
 
-    fn extend(&mut self, more: &[u8]) -> bool {
+    /// Appends a copy; false if memory is exhausted.
+    pub(crate) fn extend(&mut self, more: &[u8]) -> bool {
         let Some(end) = self.len.checked_add(more.len()) else { return false };
         let larger = end.max(self.capacity.saturating_mul(2));
         if end > self.capacity && !self.set_capacity(larger) {
@@ -197,18 +199,9 @@ pub(crate) fn text(text: &CStr) -> *mut c_char {
     CBytes::copy(text.to_bytes_with_nul()).map_or(ptr::null_mut(), CBytes::into_raw).cast()
 }
 
-/// This number of zeros; `None` without memory.
+/// This number of zeros, from pages that the system has cleared; `None` without memory.
 pub(crate) fn zeros(len: usize) -> Option<Vec<u8>> {
-    let mut bytes = Vec::new();
-    grow(&mut bytes, len)?;
-    Some(bytes)
-}
-
-/// Makes a buffer this long, with zeros at its end; `None` without memory.
-pub(crate) fn grow(bytes: &mut Vec<u8>, len: usize) -> Option<()> {
-    bytes.try_reserve(len.saturating_sub(bytes.len())).ok()?;
-    bytes.resize(len, 0);
-    Some(())
+    u8::new_vec_zeroed(len).ok()
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use crate::buffers::Kept;
 use crate::context::noted_run;
 use crate::errors::{self, DATA, FAILURE, FILE_READ, INVALID_PARAM, MEMORY_ALLOC};
 use crate::guard::put_out;
-use crate::memory::{CBytes, grow};
+use crate::memory::{CBytes, zeros};
 use crate::types::{blosc2_cparams, blosc2_schunk};
 
 /// Shows a chunk; returns its length. Chunks in memory are shown in place; for chunks in files C
@@ -132,14 +132,13 @@ fn is_noted(header: &ChunkHeader) -> bool {
 
 /// The index of a chunk in a file.
 fn index_of(store: &dyn ReadAt, at: u64, cbytes: u64) -> Result<ChunkIndex, c_int> {
-    let mut head = Vec::new();
-    let mut len = ChunkHeader::MAX_LEN;
+    let (mut head, mut len) = (Vec::new(), ChunkHeader::MAX_LEN);
     loop {
         let len_now = usize::try_from(cbytes).map_or(len, |cbytes| len.min(cbytes));
         if len_now <= head.len() {
             return Err(errors::READ_BUFFER);
         }
-        grow(&mut head, len_now).ok_or(MEMORY_ALLOC)?;
+        head = zeros(len_now).ok_or(MEMORY_ALLOC)?;
         store.read_exact_at(at, &mut head).map_err(|_| FILE_READ)?;
         match ChunkIndex::parse(&head).map_err(|error| errors::read(&error))? {
             IndexStep::Ready(index) => return Ok(index),

@@ -312,6 +312,19 @@ mod tests {
     }
 
     #[test]
+    fn a_thread_with_a_small_stack_decodes() {
+        let plain = Kind::Walk.bytes(20_000);
+        let stream = stream(&plain, 5);
+        let mut dest = vec![0; plain.len()];
+        let decode = || Inflater::new(Simd::detect()).decode(&stream, &mut dest);
+        let verdict = std::thread::scope(|scope| {
+            let small = std::thread::Builder::new().stack_size(32 << 10);
+            small.spawn_scoped(scope, decode).unwrap().join().unwrap()
+        });
+        assert!(verdict.is_some() && dest == plain);
+    }
+
+    #[test]
     fn a_wrong_checksum_or_header_is_refused() {
         let mut inflater = Inflater::new(Simd::detect());
         let plain = Kind::Walk.bytes(1000);

@@ -39,9 +39,9 @@ pub struct CTable {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Column {
-    /// Its name, which is that of its directory.
+    /// The name, which is that of the directory.
     pub name: String,
-    /// Its rows.
+    /// The rows.
     pub array: CArray,
 }
 

@@ -1,6 +1,6 @@
 //! `.b2sums` of a table: the sum of its attributes, and which of its columns have sums
-//! (`docs/formats/bcolz.md`, "Checksums"). It tells sums that were lost from those of a column that
-//! bcolz added, and that never had any. bcolz ignores it.
+//! (`docs/formats/bcolz.md`, "Checksums"). The file tells a column that lost its sums from one that
+//! bcolz added without any. bcolz ignores the file.
 //!
 //! ```text
 //!  0   b2table\x01           magic and version

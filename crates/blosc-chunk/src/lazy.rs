@@ -17,8 +17,8 @@ const LAZY: u8 = 0x08;
 
 /// A chunk that C-Blosc2 left in its file: the output of `blosc2_schunk_get_lazychunk`.
 ///
-/// It has the header and the block starts, but no data. Programs that get one from C-Blosc2 use it
-/// to find the bytes to read: the [`plan`](ChunkIndex::plan) of [`index`](Self::index), counted
+/// The chunk has the header and the block starts, but no data. Programs that get one from C-Blosc2
+/// find the bytes to read by it: the [`plan`](ChunkIndex::plan) of [`index`](Self::index), counted
 /// from [`offset`](Self::offset) in the frame.
 #[derive(Clone, Debug)]
 pub struct LazyChunk {

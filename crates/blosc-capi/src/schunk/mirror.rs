@@ -1,6 +1,6 @@
 //! The fields of a super-chunk that C sees.
 //!
-//! They are written through their pointers, one by one: a client may read them at any time.
+//! The library writes them through pointers, one by one: a client may read them at any time.
 
 use core::ffi::{CStr, c_int, c_void};
 use core::ptr;
@@ -180,7 +180,7 @@ pub(super) unsafe fn show_table(
     }
     if let Some((last, before)) = chunks.split_last() {
         let place = table.wrapping_add(before.len());
-        // SAFETY: the table has room for as many. Those before were written when they came.
+        // SAFETY: the table has room for as many. Earlier calls wrote the chunks before.
         unsafe { place.write(last.as_ptr()) };
     }
     Ok(())

@@ -114,6 +114,7 @@ fn decode_any(
     litlen: &LitLenCode,
     distances: &DistanceCode,
 ) -> (usize, bool) {
+    let (litlen, distances) = (&*litlen.entries, &*distances.entries);
     let src = input.src;
     let (Some(src_end), Some(dest_end)) =
         (src.len().checked_sub(SRC_MARGIN), dest.len().checked_sub(STEP))
@@ -127,7 +128,7 @@ fn decode_any(
     }
     // SAFETY: `now.at <= src_end`, which leaves 15 bytes. The loop tests S again.
     unsafe { now.fill(src) };
-    let mut entry = litlen.entries[now.low(LITLEN_BITS)];
+    let mut entry = litlen[now.low(LITLEN_BITS)];
     'symbols: while now.at <= src_end && done <= dest_end {
         // S, D and B hold.
         if entry & LITERAL != 0 {
@@ -135,7 +136,7 @@ fn decode_any(
                 // SAFETY: D: at most the fourth byte of a step.
                 unsafe { store(dest, done, [literal(entry)]) };
                 now.skip(entry);
-                entry = litlen.entries[now.low(LITLEN_BITS)];
+                entry = litlen[now.low(LITLEN_BITS)];
                 done += 1;
                 if n == LITERALS {
                     // SAFETY: S: the first filling. The bits of `entry` stay the lowest.
@@ -153,15 +154,14 @@ fn decode_any(
         if entry & SPECIAL != 0 {
             if entry & SECOND != 0 {
                 now.skip(entry);
-                entry =
-                    litlen.entries[((entry >> 16) as usize + now.low(entry >> 8 & 15)) % LITLEN];
+                entry = litlen[((entry >> 16) as usize + now.low(entry >> 8 & 15)) % LITLEN];
                 if entry & LITERAL != 0 {
                     // SAFETY: D: at most the fifth byte of a step.
                     unsafe { store(dest, done, [literal(entry)]) };
                     now.skip(entry);
                     // SAFETY: S: at most the second filling.
                     unsafe { now.fill(src) };
-                    entry = litlen.entries[now.low(LITLEN_BITS)];
+                    entry = litlen[now.low(LITLEN_BITS)];
                     done += 1;
                     continue;
                 }
@@ -178,11 +178,10 @@ fn decode_any(
         }
         let len = value(entry, now.bits);
         now.skip(entry);
-        entry = distances.entries[now.low(DISTANCE_BITS)];
+        entry = distances[now.low(DISTANCE_BITS)];
         if entry & SECOND != 0 {
             now.skip(entry);
-            entry =
-                distances.entries[((entry >> 16) as usize + now.low(entry >> 8 & 15)) % DISTANCE];
+            entry = distances[((entry >> 16) as usize + now.low(entry >> 8 & 15)) % DISTANCE];
         }
         let distance = value(entry, now.bits);
         if entry & SPECIAL != 0 || distance > done || done + len > dest_end {
@@ -192,7 +191,7 @@ fn decode_any(
         now.skip(entry);
         // SAFETY: S: at most the second filling.
         unsafe { now.fill(src) };
-        entry = litlen.entries[now.low(LITLEN_BITS)];
+        entry = litlen[now.low(LITLEN_BITS)];
         // SAFETY: `done + len <= dest_end` and `1 <= distance <= done`.
         unsafe { copy_match(dest, done, distance, len) };
         done += len;

@@ -307,9 +307,10 @@ impl StoreWriter {
         if let Some(member) = base.files().members().iter().find(|m| m.is_encrypted) {
             return Err(Error::corrupt(&member.name, Corrupt::Encrypted));
         }
-        // The archive is written anew, without the bytes around it, and someone may need those.
+        // A change writes the archive anew, without the bytes around it, and someone may need
+        // those. A copy leaves them in the original.
         let [before, after] = base.files().outside();
-        if before > 0 || after > 0 {
+        if !self.is_new && (before > 0 || after > 0) {
             return Err(Param::Outside { before, after }.into());
         }
         for path in base.files().paths(base.options().max_files)? {

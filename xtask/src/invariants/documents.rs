@@ -12,7 +12,7 @@ use crate::{
     workspace,
 };
 
-/// Words of `docs/`, `README.md` and `CHANGELOG.md`: an afternoon of reading. The crates' own READMEs
+/// Words of `docs/`, `README.md` and `CHANGELOG.md`: an afternoon of reading. The READMEs of crates
 /// do not count.
 const MAX_WORDS: usize = 55_000;
 

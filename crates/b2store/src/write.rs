@@ -308,7 +308,7 @@ impl StoreWriter {
             return Err(Error::corrupt(&member.name, Corrupt::Encrypted));
         }
         // A change writes the archive anew, without the bytes around it, and someone may need
-        // those. A copy leaves them in the original.
+        // those. A copy leaves them in the old file.
         let [before, after] = base.files().outside();
         if !self.is_new && (before > 0 || after > 0) {
             return Err(Param::Outside { before, after }.into());

@@ -133,8 +133,8 @@ pub(super) fn no_neutral_values(sources: &[Source]) -> Result<Vec<Finding>> {
 /// processor are constant, and detected once. The interfaces of engines have no place for a cache,
 /// a session or a registration. The functions of the C libraries have no context: their settings
 /// and threads belong to the process. The functions of the page's module have no context either:
-/// one engine belongs to the module. The tables of CRC-32 are constant; the module makes them, since
-/// they do not compress.
+/// one engine belongs to the module. The tables of CRC-32 are constant; the module makes them,
+/// since they do not compress.
 const STATEFUL: [&str; 18] = [
     "crates/b2-program/src/progress.rs",
     "crates/b2-program/src/signals.rs",

@@ -13,7 +13,7 @@ use b2frame::SChunk;
 use b2store::{
     Column, ColumnKind, ColumnValues, Nulls, Table, Value, Values, table::Filter as TableFilter,
 };
-use blosc_dtype::{Dtype, Kind, json::Json};
+use blosc_dtype::{Dtype, Kind};
 
 use super::{NULL_MARK, NULL_TRUTH, Sink, SinkError, bcolz::starts};
 use crate::error::{Error, Refusal, Result};

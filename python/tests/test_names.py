@@ -115,9 +115,11 @@ def test_ctrl_c_leaves_a_sound_file(name, tmp_path):
         "compact": "bk.compact(path, progress=told)",
         "convert": "bk.convert(path, path + '.npy', overwrite=True, progress=told)",
     }[name]
+    # A shell starts what runs beside it without SIGINT, and its children inherit that.
     code = f"""
 import os, signal, sys
 import blosckit as bk
+signal.signal(signal.SIGINT, signal.default_int_handler)
 path = sys.argv[1]
 def told(done, total):
     os.kill(os.getpid(), signal.SIGINT)

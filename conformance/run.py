@@ -159,7 +159,7 @@ class Command:
 
 
 def collect(cases, workers, ask):
-    """Shares the cases among workers, and tries a case once more that crashes or hangs."""
+    """Shares the cases among workers. A case that crashes or hangs runs once more."""
     queue, found, lock = iter(cases), {}, threading.Lock()
 
     def work(worker):

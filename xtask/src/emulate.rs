@@ -1,9 +1,9 @@
 //! `cargo xtask emulate`: the tests of the libraries on another processor, by QEMU.
 //!
-//! It tests correctness only: the speed of an emulator says nothing about the processor. It needs
-//! QEMU's programs, and the C compiler and C library of the target (Debian: `qemu-user-static`, and
-//! for 64-bit Arm `gcc-aarch64-linux-gnu` and `libc6-dev-arm64-cross`). `rustup` installs the
-//! standard library. Two of the processors are big-endian.
+//! The task tests correctness only: the speed of an emulator says nothing about the processor. It
+//! needs QEMU's programs, and the C compiler and C library of the target (Debian:
+//! `qemu-user-static`, and for 64-bit Arm `gcc-aarch64-linux-gnu` and `libc6-dev-arm64-cross`).
+//! `rustup` installs the standard library. Two of the processors are big-endian.
 
 use std::process::Command;
 

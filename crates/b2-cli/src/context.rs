@@ -157,8 +157,8 @@ impl Context {
         expanded
     }
 
-    /// Joins the files of foreign data to one input, which lies in one of the folders `roots`. An
-    /// opener opens the input, or the error that this program does not read it takes its place.
+    /// Joins the files of foreign data to one input, which lies in one of the folders `roots`. The
+    /// result is the opened input, or the error that this program does not read it.
     pub(crate) fn keep_whole<'a>(
         &self,
         inputs: Vec<Found>,

@@ -71,7 +71,7 @@ pub(crate) enum Error {
     /// The content has another format, in a command where an option could give the type.
     #[error("not a Blosc file{}", blosc_data::starts_with(.start))]
     NoType { start: Vec<u8> },
-    /// A file that was in one of our formats before damage has another one.
+    /// The content has another format, but was in one of ours before it was damaged.
     #[error(transparent)]
     Damaged(Box<Self>),
     /// The content begins like a chunk, but has another length.

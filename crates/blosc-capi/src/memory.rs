@@ -199,7 +199,7 @@ pub(crate) fn text(text: &CStr) -> *mut c_char {
     CBytes::copy(text.to_bytes_with_nul()).map_or(ptr::null_mut(), CBytes::into_raw).cast()
 }
 
-/// Zeros of this number, from pages that the system has cleared; `None` without memory.
+/// This number of zeros, from pages that the system has cleared; `None` without memory.
 pub(crate) fn zeros(len: usize) -> Option<Vec<u8>> {
     u8::new_vec_zeroed(len).ok()
 }

@@ -26,7 +26,7 @@ use crate::worker::Worker;
 
 /// The findings of [`CArray::verify`]. Other damage is attributes that are not JSON.
 pub type Report = blosc_container::report::Report<Error, Note>;
-/// A chunk that cannot be read. Nobody knows the position in the file.
+/// A chunk that cannot be read, at an unknown position of its file.
 pub type BadChunk = blosc_container::report::BadChunk<Error>;
 
 /// A chunk on its way through a worker.

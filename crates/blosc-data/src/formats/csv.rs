@@ -92,7 +92,7 @@ pub fn read(
     missing: Missing<'_>,
     tell: &mut dyn FnMut(&str),
 ) -> Result<Items> {
-    // Without columns of nulls, no byte follows the items.
+    // Without columns that have nulls, no marks of nulls follow the items.
     let missing = if missing == Missing::Nulls(&[]) { Missing::Text } else { missing };
     let mut lines = Lines::new(Arc::clone(&file), delimiter);
     let names = lines.names()?;

@@ -20,17 +20,19 @@ pub(crate) fn has_file(tree: &dyn Tree, path: &str) -> Result<bool> {
 
 /// The content of a metadata file; `None` if it is missing.
 pub(crate) fn read_metadata(tree: &dyn Tree, path: &str) -> Result<Option<Vec<u8>>> {
+    read_within(tree, path, MAX_METADATA_NBYTES)
+}
+
+/// The content of a file of at most `limit` bytes; `None` if it is missing.
+pub(crate) fn read_within(tree: &dyn Tree, path: &str, limit: u64) -> Result<Option<Vec<u8>>> {
     let file = match tree.open(path) {
         Ok(file) => file,
         Err(error) if is_missing(&error) => return Ok(None),
         Err(error) => return Err(open_error(path, error)),
     };
     let len = file.len().map_err(|source| Error::io(path, source))?;
-    if len > MAX_METADATA_NBYTES {
-        return Err(Error::corrupt(
-            path,
-            Corrupt::MetadataTooLong { len, limit: MAX_METADATA_NBYTES },
-        ));
+    if len > limit {
+        return Err(Error::corrupt(path, Corrupt::MetadataTooLong { len, limit }));
     }
     let mut bytes = vec![0; usize::try_from(len).unwrap_or(0)];
     file.read_exact_at(0, &mut bytes).map_err(|source| Error::io(path, source))?;

@@ -23,7 +23,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 use crate::carray::CArray;
 use crate::chunk_file::{ChunkFile, PREAMBLE};
 use crate::error::{Blame, Corrupt, Error, Result};
-use crate::files::{has_file, is_missing, join, open_error, read_metadata};
+use crate::files::{has_file, join, read_metadata, read_within};
 use crate::layout::chunk_path;
 use crate::meta;
 use crate::tree::Tree;
@@ -240,23 +240,13 @@ impl Sums {
 
 /// The bytes of the file of sums of the array or table at `path`.
 pub(crate) fn read_file(tree: &dyn Tree, path: &str) -> Result<Found<Vec<u8>>> {
-    let path = sums_path(path);
-    let file = match tree.open(&path) {
-        Ok(file) => file,
-        Err(error) if is_missing(&error) => return Ok(Found::Missing),
-        Err(error) => match open_error(&path, error) {
-            // The path is no ordinary file.
-            Error::Corrupt { .. } => return Ok(Found::Damaged),
-            error => return Err(error),
-        },
-    };
-    let len = file.len().map_err(|source| Error::io(&path, source))?;
-    let Some(len) = usize::try_from(len).ok().filter(|len| *len <= MAX_NBYTES) else {
-        return Ok(Found::Damaged);
-    };
-    let mut bytes = vec![0; len];
-    file.read_exact_at(0, &mut bytes).map_err(|source| Error::io(&path, source))?;
-    Ok(Found::Sums(bytes))
+    match read_within(tree, &sums_path(path), MAX_NBYTES) {
+        Ok(None) => Ok(Found::Missing),
+        Ok(Some(bytes)) => Ok(Found::Sums(bytes)),
+        // The path is no ordinary file, or the file is too long for sums.
+        Err(Error::Corrupt { .. }) => Ok(Found::Damaged),
+        Err(error) => Err(error),
+    }
 }
 
 /// Bytes with their sum at the end.
@@ -288,7 +278,7 @@ pub(crate) fn sums_path(path: &str) -> String {
 pub(crate) const MAGIC: &[u8] = b"b2sums\0\x01";
 
 /// The longest file of sums that is read (bytes): no array has more chunks.
-const MAX_NBYTES: usize = 1 << 30;
+const MAX_NBYTES: u64 = 1 << 30;
 
 #[cfg(test)]
 mod tests {

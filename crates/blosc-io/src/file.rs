@@ -22,7 +22,7 @@ impl FileStore {
     /// # Errors
     /// Errors of the system; a directory gives [`io::ErrorKind::IsADirectory`] on every system.
     pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
-        Self::checked(File::open(path)?)
+        Self::checked(path.as_ref(), OpenOptions::new().read(true))
     }
 
     /// Opens an existing file for reading and writing.
@@ -30,7 +30,7 @@ impl FileStore {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn open_rw(path: impl AsRef<Path>) -> io::Result<Self> {
-        Self::checked(OpenOptions::new().read(true).write(true).open(path)?)
+        Self::checked(path.as_ref(), OpenOptions::new().read(true).write(true))
     }
 
     /// Creates a file for reading and writing, or empties it if it exists.
@@ -62,12 +62,15 @@ impl FileStore {
         self.file
     }
 
-    /// Opening a directory for reading succeeds on Unix; reading it does not.
-    fn checked(file: File) -> io::Result<Self> {
-        if file.metadata()?.is_dir() {
-            return Err(io::ErrorKind::IsADirectory.into());
+    /// Opens a file. A directory can be opened on Unix, but not read; Windows refuses access to it.
+    fn checked(path: &Path, options: &OpenOptions) -> io::Result<Self> {
+        match options.open(path) {
+            Ok(file) if !file.metadata()?.is_dir() => Ok(Self { file }),
+            Err(error) if error.kind() != io::ErrorKind::PermissionDenied || !path.is_dir() => {
+                Err(error)
+            }
+            _ => Err(io::ErrorKind::IsADirectory.into()),
         }
-        Ok(Self { file })
     }
 }
 

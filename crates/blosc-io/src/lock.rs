@@ -264,6 +264,9 @@ impl fmt::Display for LockTimeout {
 
 impl core::error::Error for LockTimeout {}
 
+/// Whether a program that reads or writes a locked file without a lock can do so.
+pub(crate) const HAS_LOCKS: bool = cfg!(unix);
+
 /// The time after which the caller learns the holder.
 const NOTICE_AFTER: Duration = Duration::from_secs(1);
 const SHORTEST_PAUSE: Duration = Duration::from_millis(1);
@@ -336,7 +339,7 @@ impl<'a> Waiting<'a> {
 
 /// Opens a file or a directory, which can be locked. Opening a pipe would wait for its other end.
 fn open_lockable(path: &Path, kind: LockKind) -> io::Result<Option<File>> {
-    if !cfg!(unix) {
+    if !HAS_LOCKS {
         return Ok(None);
     }
     let metadata = fs::metadata(path)?;

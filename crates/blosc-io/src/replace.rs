@@ -57,6 +57,7 @@ pub use temporary::Temporary;
 pub use together::sync_many;
 pub use unfinished::Unfinished;
 
+pub(crate) use replacement::sync_file;
 pub(crate) use temporary::remove;
 
 #[cfg(doc)]

@@ -9,9 +9,7 @@ use std::thread;
 use blosc_io::replace::{Carry, ReplaceOptions, Replacement};
 use blosc_io::steps::{Fetch, FetchedFile, FetchedTree, Step as Fetched};
 use blosc_io::tree::{DirTree, MemTree, Tree};
-use blosc_io::{
-    Durability, FileStore, Lock, LockWait, MemStore, ReadAt, SeekStore, Sync, Windowed, WriteAt,
-};
+use blosc_io::{Durability, FileStore, MemStore, ReadAt, SeekStore, Sync, Windowed, WriteAt};
 use proptest::prelude::*;
 
 #[derive(Clone, Debug)]
@@ -266,8 +264,10 @@ fn a_file_that_is_replaced_is_the_old_or_the_new_one() {
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
 }
 
+#[cfg(unix)]
 #[test]
 fn what_is_changed_under_a_lock_is_changed_by_one_at_a_time() {
+    use blosc_io::{Lock, LockWait};
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("count");
     fs::write(&path, "0").unwrap();

@@ -227,10 +227,16 @@ impl Replacement {
 
 /// Syncs a file, or a folder and everything in it.
 fn sync_with_entries(path: &Path) -> io::Result<()> {
-    if path.is_dir() {
-        fs::read_dir(path)?.try_for_each(|entry| sync_with_entries(&entry?.path()))?;
+    if !path.is_dir() {
+        return sync_file(path);
     }
-    File::open(path)?.sync_all()
+    fs::read_dir(path)?.try_for_each(|entry| sync_with_entries(&entry?.path()))?;
+    sync_names(path)
+}
+
+/// Syncs a file. Windows syncs only what is open for writing; elsewhere a file may be read-only.
+pub(crate) fn sync_file(path: &Path) -> io::Result<()> {
+    File::options().read(true).write(cfg!(windows)).open(path)?.sync_all()
 }
 
 /// Syncs the names in a directory, so that they survive a loss of power; the empty path is the

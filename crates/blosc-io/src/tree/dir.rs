@@ -146,7 +146,12 @@ impl Tree for DirTree {
             }
             Ok(Some(Entry { name, is_dir: entry.file_type()?.is_dir() }))
         };
-        let entries = fs::read_dir(self.resolve_checked(path)?.0)?;
+        let (resolved, metadata) = self.resolve_checked(path)?;
+        // The systems' own errors for a file differ.
+        if !metadata.is_dir() {
+            return Err(io::ErrorKind::NotADirectory.into());
+        }
+        let entries = fs::read_dir(resolved)?;
         entries.filter_map(|found| entry(found).transpose()).collect()
     }
 
@@ -212,7 +217,7 @@ impl Tree for DirTree {
 
     fn sync(&self, path: &str) -> io::Result<()> {
         if self.durability.needs_sync() {
-            File::open(self.resolve(path))?.sync_all()?;
+            replace::sync_file(&self.resolve(path))?;
         }
         Ok(())
     }

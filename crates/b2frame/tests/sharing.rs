@@ -350,6 +350,7 @@ fn a_reader_that_is_overtaken_reads_the_present_state() {
     assert_eq!(view.shape(), [1, 65]);
 }
 
+#[cfg(unix)]
 #[test]
 fn a_stream_to_a_file_locks_it_before_emptying_it() {
     let dir = tempfile::tempdir().unwrap();
@@ -382,6 +383,7 @@ fn a_stream_to_a_file_locks_it_before_emptying_it() {
     assert_eq!(schunk.decode_chunk(0).unwrap(), b"new");
 }
 
+#[cfg(unix)]
 #[test]
 fn what_a_killed_writer_left_beside_a_frame_is_removed() {
     let dir = tempfile::tempdir().unwrap();

@@ -137,6 +137,7 @@ fn a_storage_that_fails_has_nothing_beside_the_store() {
 }
 
 /// The next writer removes the leftovers of a killed process.
+#[cfg(unix)]
 #[test]
 fn leftovers_of_dead_processes_are_removed() {
     let dir = tempfile::tempdir().unwrap();

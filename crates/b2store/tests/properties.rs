@@ -203,6 +203,7 @@ fn a_store_in_a_file_is_the_old_or_the_new_one_to_those_who_open_it() {
     expect_versions(&dir.path().join("s.b2e"));
 }
 
+#[cfg(unix)]
 #[test]
 fn writers_at_once_lose_nothing_of_each_other() {
     let dir = tempfile::tempdir().unwrap();

@@ -113,7 +113,7 @@ fn a_directory_takes_as_many() {
                 folders.push(found);
                 continue;
             }
-            let name = found.strip_prefix(&path).unwrap().to_str().unwrap().to_owned();
+            let name = found.strip_prefix(&path).unwrap().to_str().unwrap().replace('\\', "/");
             files.insert(name, std::fs::read(&found).unwrap());
         }
     }

@@ -242,8 +242,9 @@ mod tests {
                 prop_assert!(found == model.as_bytes());
                 let pages = draft.0.read().unwrap();
                 prop_assert!(!has_file || pages.changed.len() <= MAX_PAGES);
-                // The file has no name.
-                prop_assert!(std::fs::read_dir(dir.path()).unwrap().next().is_none());
+                // The file has no name, where the system has such files.
+                let is_named = std::fs::read_dir(dir.path()).unwrap().next().is_some();
+                prop_assert!(!is_named || !cfg!(unix));
             }
         }
     }

@@ -315,13 +315,12 @@ fn tables_on_disk_are_repaired_in_place() {
     std::fs::remove_file(root.join("__attrs__")).unwrap();
     std::fs::write(root.join("a/meta/sizes.__temp__"), b"{").unwrap();
     let actions: Vec<String> = repair(&root).unwrap().iter().map(ToString::to_string).collect();
-    assert_eq!(
-        actions,
-        [
-            "a/meta: removed the unfinished \"sizes.__temp__\"",
-            "a: trimmed from 15 to 10 rows",
-            ".: wrote empty attributes"
-        ]
-    );
+    let expected = [
+        "a/meta: removed the unfinished \"sizes.__temp__\"",
+        "a: trimmed from 15 to 10 rows",
+        ".: wrote empty attributes",
+    ];
+    // Without locks, an unfinished file may be another writer's, and stays.
+    assert_eq!(actions, expected[usize::from(!cfg!(unix))..]);
     assert_eq!(CTableWriter::open(&root).unwrap().len(), 10);
 }

@@ -161,6 +161,7 @@ fn a_file_without_room_grows() {
 }
 
 /// The new table is made in a temporary file, which a killed program leaves.
+#[cfg(unix)]
 #[test]
 fn what_a_killed_program_left_is_removed() {
     let (dir, path) = file_with(&[1; 250], WriteOptions::default());

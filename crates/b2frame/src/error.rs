@@ -481,7 +481,7 @@ pub enum Param {
 
 /// The words for a file that follows a frame, as far as its first bytes tell the kind.
 fn what_follows(kind: Kind) -> &'static str {
-    if kind == Kind::Unknown { "something" } else { kind.name() }
+    if kind == Kind::Unknown { "data of an unknown kind" } else { kind.name() }
 }
 
 impl Error {

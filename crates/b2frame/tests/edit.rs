@@ -10,7 +10,7 @@ use b2frame::{
     Durability, EditOptions, FrameParams, NdParams, NdWriter, SChunk, SChunkWriter, error::Param,
     header::ChunkSize, nd::Selection, probe::Kind,
 };
-use blosc_chunk::{CParams, Pipeline, SpecialKind, Target};
+use blosc_chunk::{CParams, Pipeline, SpecialKind, Target, compress};
 use blosc_io::testing::{Change, FailingStore, Plan, RecordingStore};
 use blosc_io::{MemStore, WriteAt};
 use blosc_testdata::data::XorShift32 as Rng;
@@ -260,7 +260,7 @@ fn fixed_sizes_are_kept() {
 
 fn old_chunk() -> Vec<u8> {
     let params = CParams::default().target(Target::Blosc1_11);
-    blosc_chunk::compress(&[1; 28], &params).unwrap()
+    compress(&[1; 28], &params).unwrap()
 }
 
 #[test]
@@ -424,13 +424,20 @@ fn a_file_of_another_format_after_the_frame_is_not_overwritten() {
 
 #[test]
 fn what_an_interrupted_writer_left_is_no_hindrance() {
-    let mut frame = b2frame::to_cframe(&[1; 104], &FrameParams::default().chunksize(104)).unwrap();
-    frame.extend([0xaa; 5000]);
-    let mut writer = edit(frame);
-    writer.append(&[2; 104]).unwrap();
-    let schunk = writer.finish().unwrap();
-    assert_eq!(schunk.decode_chunk(1).unwrap(), [2; 104]);
-    assert!(schunk.frame_len() < 1000);
+    let frame = b2frame::to_cframe(&[1; 104], &FrameParams::default().chunksize(104)).unwrap();
+    let chunk = compress(&[3; 5000], &CParams::default()).unwrap();
+    let rest = [0xaa; 5000];
+    for left in [&[&chunk[..], &rest].concat()[..], &[0; 5000], b"\x94\x01\x93\xcd", &rest[..31]] {
+        let mut writer = edit([&frame[..], left].concat());
+        writer.append(&[2; 104]).unwrap();
+        let schunk = writer.finish().unwrap();
+        assert_eq!(schunk.decode_chunk(1).unwrap(), [2; 104]);
+        assert!(schunk.frame_len() < 1000);
+    }
+    let followed = [&frame[..], &rest].concat();
+    let opened = SChunkWriter::open_in(Box::new(MemStore::new(followed)), &EditOptions::default());
+    let Err(b2frame::Error::Param(param)) = opened.map(drop) else { panic!("not refused") };
+    assert_eq!(param, Param::NotLast { at: frame.len() as u64, kind: Kind::Unknown });
 }
 
 #[test]

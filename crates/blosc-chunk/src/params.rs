@@ -370,7 +370,7 @@ mod tests {
         let nbytes = second_level_cache_nbytes();
         let outer = if has_avx512() { StoreHint::OuterCache } else { StoreHint::Cached };
         assert_eq!(Destination::Cached.stores(nbytes - 1), StoreHint::Cached);
-        assert_eq!([nbytes, 1 << 40].map(|n| Destination::Cached.stores(n)), [outer; 2]);
+        assert_eq!([nbytes, usize::MAX].map(|n| Destination::Cached.stores(n)), [outer; 2]);
         assert_eq!(Destination::Outer.stores(1), StoreHint::OuterCache);
         assert_eq!(Destination::Large.stores(1), StoreHint::NonTemporal);
     }

@@ -122,7 +122,7 @@ fn each_block_is_made_once_and_knows_its_place() {
 #[test]
 fn a_prefilter_fills_a_memcpyed_chunk_block_by_block() {
     let mix = |at: usize| {
-        let mixed = at.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let mixed = (at as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         (mixed ^ (mixed >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9).to_le_bytes()[7]
     };
     let noise = |cx: BlockCx<'_>, dest: &mut [u8]| {

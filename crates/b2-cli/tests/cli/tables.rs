@@ -233,7 +233,7 @@ fn repack_frees_the_rest_of_a_failed_append() {
     let dir = Dir::new();
     dir.write("a", walk(1000)).b2("c -q -t 4 a").ok();
     let frame = dir.read("a.b2frame");
-    dir.write("a.b2frame", [&frame[..], &[7; 5000]].concat());
+    dir.write("a.b2frame", [&frame[..], &[0; 5000]].concat());
     let run = json(&dir, "repack --json a.b2frame");
     assert_eq!(run["freed"], 5000);
     assert!(dir.b2("cat a.b2frame").ok().stdout == walk(1000));

@@ -91,17 +91,15 @@ impl FrameFile {
         }
     }
 
-    /// Refuses a frame if another file follows, as its first bytes say: that file must not be
-    /// overwritten. Leftovers of an interrupted writer after the only frame of a file may be
-    /// overwritten: they begin with a chunk or a trailer, which have no magic.
+    /// Refuses a frame if other bytes follow that must not be overwritten. Leftovers of an
+    /// interrupted writer after the only frame of a file may be.
     pub(super) fn check_end(&self) -> Result<()> {
         let end = self.base.saturating_add(self.end);
         let len = self.store.len().map_err(|source| Error::Open { source })?;
         let left = usize::try_from(len.saturating_sub(end)).unwrap_or(usize::MAX);
         let head = self.source().read_vec(self.end, left.min(PROBE_LEN))?;
         let kind = Kind::recognize(&head);
-        let is_a_file = !matches!(kind, Kind::Empty | Kind::Chunk | Kind::Unknown);
-        if left > 0 && (self.base > 0 || is_a_file) {
+        if left > 0 && (self.base > 0 || !may_be_leftover(kind, &head)) {
             return Err(Param::NotLast { at: end, kind }.into());
         }
         Ok(())
@@ -336,5 +334,19 @@ impl Drop for FrameFile {
             // A new file keeps its bytes, for a rescue.
             _ => self.store.flush().map_err(|source| self.write_error(source)),
         };
+    }
+}
+
+/// Whether an interrupted writer can have left bytes with this beginning. It writes a chunk first,
+/// or a trailer if it changes metadata alone. The system may have kept zeros in their place, or so
+/// few bytes that they tell nothing.
+fn may_be_leftover(kind: Kind, head: &[u8]) -> bool {
+    match kind {
+        Kind::Empty | Kind::Chunk => true,
+        Kind::Unknown => {
+            let is_zero = head.iter().all(|byte| *byte == 0);
+            head.len() < PROBE_LEN || is_zero || head.starts_with(&[0x94, 0x01])
+        }
+        _ => false,
     }
 }

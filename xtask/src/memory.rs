@@ -24,12 +24,19 @@ use crate::{
     workspace,
 };
 
+/// The resident set of a process (MiB).
+pub(crate) const LIMIT: u64 = 256;
+
 pub(crate) fn run(mut args: Args) -> Result<()> {
     let mib: u64 = args.option("--mib")?.unwrap_or(5 << 10);
-    let limit: u64 = args.option("--limit")?.unwrap_or(256);
+    let limit: u64 = args.option("--limit")?.unwrap_or(LIMIT);
     let program: Option<PathBuf> = args.option("--program")?;
     args.finish()?;
-    let b2 = program.map_or_else(build, Ok)?;
+    bound(program.map_or_else(build, Ok)?, mib, limit)
+}
+
+/// Sends data of `mib` MiB through the program, whose processes get `limit` MiB.
+pub(crate) fn bound(b2: PathBuf, mib: u64, limit: u64) -> Result<()> {
     let folder = workspace::target().join("memory");
     fs::create_dir_all(&folder).at(folder.display())?;
     let bench = Bench { b2, folder, data: Stream::new(mib << 20), limit };

@@ -13,7 +13,7 @@ mod seeds;
 
 use std::{
     fs,
-    path::{Path, PathBuf},
+    path::PathBuf,
     process::{Command, Stdio},
     sync::Mutex,
     thread,
@@ -22,11 +22,11 @@ use std::{
 use crate::{
     args::Args,
     failure::{Context, Failure, Result, fail},
+    tools::Tool,
     venv, workspace,
 };
 
-/// The version of `cargo fuzz` to install if there is none.
-const CARGO_FUZZ: &str = "0.13.2";
+const CARGO_FUZZ: Tool = Tool { name: "cargo-fuzz", version: "0.13.2" };
 
 /// The memory limit of a target (MiB): decoders must refuse input before they allocate more.
 const MEMORY: u32 = 1024;
@@ -37,7 +37,7 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     let target = args.word();
     let (is_built, is_kept) = (args.flag("--built"), args.flag("--keep"));
     args.finish()?;
-    let tool = Tool::find()?;
+    let tool = Fuzzer::find()?;
     if !is_built {
         workspace::run(tool.command("build").args(target.as_ref()))?;
     }
@@ -65,7 +65,7 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
 }
 
 /// Runs one built target and reports the number of its runs.
-fn smoke(tool: &Tool, target: &str, seconds: u64) -> Result<()> {
+fn smoke(tool: &Fuzzer, target: &str, seconds: u64) -> Result<()> {
     let fuzz = folder();
     let (corpus, artifacts) =
         (fuzz.join("corpus").join(target), fuzz.join("artifacts").join(target));
@@ -122,16 +122,16 @@ fn folder() -> PathBuf {
 }
 
 /// `cargo fuzz` and the compiler that it needs.
-struct Tool {
+struct Fuzzer {
     program: PathBuf,
     has_nightly: bool,
     /// The triple of this machine, as in the paths of built programs.
     host: String,
 }
 
-impl Tool {
+impl Fuzzer {
     fn find() -> Result<Self> {
-        let program = cargo_fuzz()?;
+        let program = CARGO_FUZZ.find_or_install()?;
         let mut nightly = Command::new("cargo");
         clean(&mut nightly).env("RUSTUP_TOOLCHAIN", "nightly").arg("--version");
         let has_nightly = nightly.output().is_ok_and(|output| output.status.success());
@@ -165,33 +165,6 @@ impl Tool {
     fn binary(&self, target: &str) -> PathBuf {
         folder().join("target").join(&self.host).join("release").join(target)
     }
-}
-
-/// The installed `cargo fuzz`, or one that this task installs under `target/tools`.
-fn cargo_fuzz() -> Result<PathBuf> {
-    let found = Path::new("cargo-fuzz");
-    if Command::new(found).arg("--version").output().is_ok_and(|output| output.status.success()) {
-        return Ok(found.to_path_buf());
-    }
-    let tools = workspace::target().join("tools");
-    let ours = tools.join("bin/cargo-fuzz");
-    if !ours.is_file() {
-        eprintln!("installing cargo-fuzz {CARGO_FUZZ} in {}", tools.display());
-        let mut install = workspace::cargo();
-        // The tool only starts other programs, so it need not be fast.
-        install.args([
-            "install",
-            "--debug",
-            "--quiet",
-            "--locked",
-            "cargo-fuzz",
-            "--version",
-            CARGO_FUZZ,
-            "--root",
-        ]);
-        workspace::run(install.arg(tools))?;
-    }
-    Ok(ours)
 }
 
 /// Removes the variables that the running cargo has set, so that another toolchain can be chosen.

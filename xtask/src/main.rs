@@ -32,6 +32,7 @@ mod python;
 mod same_bytes;
 mod script;
 mod stages;
+mod tools;
 mod venv;
 mod web;
 mod workspace;
@@ -103,7 +104,7 @@ const TASKS: &[Task] = &[
     Task {
         name: "dist",
         run: dist::run,
-        help: "build the release archive: programs, manual, completions, schemas; or the C libraries [--capi] [--target TRIPLE] [--features LIST]",
+        help: "build the release archive: programs, manual, completions, schemas; or the C libraries [--capi] [--target TRIPLE] [--features LIST] [--try]",
     },
     Task {
         name: "docs",
@@ -113,7 +114,7 @@ const TASKS: &[Task] = &[
     Task {
         name: "emulate",
         run: emulate::run,
-        help: "run the tests of the libraries on another processor, by QEMU [--machine aarch64|powerpc64|s390x] [--only PACKAGE]",
+        help: "run the tests of the libraries on another processor or system [--machine aarch64|powerpc64|s390x|i686|windows] [--only PACKAGE]",
     },
     Task {
         name: "engines",

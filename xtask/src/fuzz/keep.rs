@@ -6,7 +6,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use super::{Tool, folder, seeds};
+use super::{Fuzzer, folder, seeds};
 use crate::{
     failure::{Context, Result, fail},
     workspace,
@@ -44,7 +44,7 @@ pub(super) fn format_of(target: &str) -> &'static str {
 
 /// Replaces the kept inputs of a target by the smallest ones that reach the same code as all known
 /// inputs.
-pub(super) fn keep(tool: &Tool, target: &str) -> Result<()> {
+pub(super) fn keep(tool: &Fuzzer, target: &str) -> Result<()> {
     let (kept, merged) = (folder_of(target), folder().join("corpus/merged").join(target));
     if merged.is_dir() {
         fs::remove_dir_all(&merged).at(merged.display())?;

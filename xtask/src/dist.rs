@@ -9,12 +9,13 @@
 //! The programs are linked statically with musl if rustup has that target, so that they run on any
 //! Linux. Otherwise they need the glibc of this machine, which the name of the archive shows. They
 //! include Parquet unless `b2` becomes too large, and the page for web browsers if `cargo xtask web
-//! build` has made it.
+//! build` has made it. With `--try` the task installs, uses and removes all of it.
 
 mod bom;
 mod capi;
 mod notices;
 mod packaging;
+mod trial;
 
 use std::{
     fs,
@@ -56,7 +57,7 @@ const COPIES: [(&str, &str); 7] = [
 pub(crate) fn run(mut args: Args) -> Result<()> {
     let target: Option<String> = args.option("--target")?;
     let features: Option<String> = args.option("--features")?;
-    let is_capi = args.flag("--capi");
+    let (is_capi, is_tried) = (args.flag("--capi"), args.flag("--try"));
     args.finish()?;
     if is_capi {
         return capi::run();
@@ -91,9 +92,10 @@ pub(crate) fn run(mut args: Args) -> Result<()> {
     let fixed = dist.join("b2");
     let _absent = fs::remove_file(&fixed);
     link(&fixed, &name)?;
-    packaging::make_system_packages(&dist, &release.target)?;
+    packaging::make_system_packages(&dist, &release.target, is_tried)?;
     packaging::prepare(&dist)?;
-    packaging::sum_up(&dist)
+    packaging::sum_up(&dist)?;
+    if is_tried { trial::run(&dist, &archive, &release.target) } else { Ok(()) }
 }
 
 /// A build of a commit.
@@ -160,13 +162,16 @@ fn names(features: &str) -> impl Iterator<Item = &str> {
     features.split([',', ' ']).filter(|name| !name.is_empty())
 }
 
-/// The program, started as `cargo run` starts it: one for another processor needs an emulator.
+/// The program that runs those of another processor, as cargo's variable names it.
+fn emulator(target: &str) -> Option<String> {
+    std::env::var(workspace::target_variable(target, "RUNNER")).ok().filter(|it| !it.is_empty())
+}
+
+/// The program, started as `cargo run` starts it.
 fn start(program: &Path, target: &str) -> Command {
-    let runner = std::env::var(workspace::target_variable(target, "RUNNER")).unwrap_or_default();
-    let mut words = runner.split_whitespace();
-    let Some(first) = words.next() else { return Command::new(program) };
-    let mut command = Command::new(first);
-    command.args(words).arg(program);
+    let Some(emulator) = emulator(target) else { return Command::new(program) };
+    let mut command = Command::new(emulator);
+    command.arg(program);
     command
 }
 

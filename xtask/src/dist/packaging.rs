@@ -12,6 +12,7 @@ use super::write;
 use crate::{
     failure::{Context, Result, fail},
     metadata::Metadata,
+    tools::Tool,
     workspace,
 };
 
@@ -21,10 +22,13 @@ const TEMPLATES: [&str; 2] = ["homebrew/blosc-b2.rb", "conda/recipe.yaml"];
 /// The ends of the names of files that are published.
 const PUBLISHED: [&str; 3] = [".tar.gz", ".deb", ".rpm"];
 
-/// The commands of cargo that make packages of the files in `target/dist/b2`, with their options.
-const SYSTEM_TOOLS: [(&str, &[&str]); 2] = [
-    ("deb", &["--package", "b2-cli", "--no-build", "--no-strip"]),
-    ("generate-rpm", &["--package", "crates/b2-cli"]),
+/// The programs that make packages of the files in `target/dist/b2`, with their options.
+const MAKERS: [(Tool, &[&str]); 2] = [
+    (
+        Tool { name: "cargo-deb", version: "3.8.0" },
+        &["--quiet", "--package", "b2-cli", "--no-build", "--no-strip"],
+    ),
+    (Tool { name: "cargo-generate-rpm", version: "0.21.1" }, &["--package", "crates/b2-cli"]),
 ];
 
 /// The values of the placeholders.
@@ -80,16 +84,21 @@ impl Facts {
     }
 }
 
-/// Makes packages of Debian and Fedora, if the tools for them are installed.
-pub(super) fn make_system_packages(dist: &Path, target: &str) -> Result<()> {
-    for (tool, words) in SYSTEM_TOOLS {
-        if workspace::output(workspace::cargo().args([tool, "--version"])).is_err() {
-            println!("no package by `cargo {tool}`, which is not installed");
+/// Makes packages of Debian and Fedora. Installs the tools for them if they are `needed`.
+pub(super) fn make_system_packages(dist: &Path, target: &str, needed: bool) -> Result<()> {
+    for (tool, words) in MAKERS {
+        let found = if needed { Some(tool.find_or_install()?) } else { tool.find() };
+        let Some(program) = found else {
+            println!("no package by {}, which is not installed", tool.name);
             continue;
+        };
+        let mut maker = Command::new(program);
+        maker.args(words).args(["--target", target, "--output"]).arg(dist);
+        // Programs without a C library need no other package.
+        if tool.name == "cargo-generate-rpm" && target.contains("musl") {
+            maker.args(["--auto-req", "disabled"]);
         }
-        let mut cargo = workspace::cargo();
-        cargo.arg(tool).args(words).args(["--target", target, "--output"]).arg(dist);
-        workspace::run(&mut cargo)?;
+        workspace::run(maker.current_dir(workspace::root()))?;
     }
     Ok(())
 }
@@ -180,7 +189,8 @@ mod tests {
         let files = files.into_iter().chain(COMPLETIONS.map(|(_, to)| to));
         let files = files.chain(COPIES.map(|(_, to)| to).into_iter().skip(1));
         let files: Vec<&str> = files.chain(["share/b2/schema/info.json"]).collect();
-        for (tool, _) in SYSTEM_TOOLS {
+        for (tool, _) in MAKERS {
+            let tool = tool.name.trim_start_matches("cargo-");
             let assets = program.metadata[tool]["assets"].as_array().unwrap();
             let sources = assets.iter().map(|asset| asset["source"].as_str().unwrap());
             let sources: Vec<&str> =

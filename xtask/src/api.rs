@@ -2,13 +2,13 @@
 //!
 //! The lines stand in `docs/api/CRATE.txt`; the task fails if they differ from the sources, so a
 //! change of an interface is seen in the change itself. `--update` writes them again. rustdoc gives
-//! the items as JSON, which stable compilers print only with the variable `RUSTC_BOOTSTRAP`; the
-//! builds therefore have a target folder of their own.
+//! the items as JSON, which stable compilers print only with the variable `RUSTC_BOOTSTRAP`. A
+//! script sets it for rustdoc alone: compilers do not see it, and no crate is built anew.
 
 mod items;
 mod types;
 
-use std::{collections::BTreeSet, fs, path::PathBuf};
+use std::{collections::BTreeSet, fs, path::PathBuf, process::Command};
 
 use crate::{
     args::Args,
@@ -55,26 +55,24 @@ fn listing(name: &str) -> PathBuf {
     workspace::root().join("docs/api").join(name).with_extension("txt")
 }
 
-/// The target folder of the builds.
-fn target() -> PathBuf {
-    workspace::target().join("api")
-}
-
 /// Makes the JSON of crates with all features.
 fn document(packages: &[&Package]) -> Result<()> {
+    let script = workspace::target().join("rustdoc-json");
+    fs::write(&script, "#!/bin/sh\nRUSTC_BOOTSTRAP=1 exec rustdoc \"$@\"\n").at(script.display())?;
+    workspace::run(Command::new("chmod").arg("+x").arg(&script))?;
     let mut cargo = workspace::cargo();
     cargo.args(["doc", "--quiet", "--no-deps", "--lib", "--all-features"]);
     packages.iter().for_each(|package| {
         cargo.args(["--package", &package.name]);
     });
     cargo.env("RUSTDOCFLAGS", "-Z unstable-options --output-format json --cap-lints allow");
-    workspace::run(cargo.env("RUSTC_BOOTSTRAP", "1").env("CARGO_TARGET_DIR", target()))
+    workspace::run(cargo.env("RUSTDOC", script))
 }
 
 /// The items of a crate, sorted.
 fn interface(package: &str) -> Result<Vec<String>> {
     let name = package.replace('-', "_");
-    let path = target().join("doc").join(&name).with_extension("json");
+    let path = workspace::target().join("doc").join(&name).with_extension("json");
     let document: serde_json::Value =
         serde_json::from_slice(&fs::read(&path).at(path.display())?).at(path.display())?;
     match document["format_version"].as_u64() {

@@ -156,6 +156,7 @@ pub(super) const STAGES: &[Stage] = &[
         Code,
         "links and examples of the libraries' pages",
     ),
+    stage(Change, "interfaces", "xtask api", Code, "a changed interface is seen in the change"),
     longer(
         "xtask conformance --all --program $built/b2",
         stage(
@@ -320,7 +321,7 @@ pub(super) const STAGES: &[Stage] = &[
     stage(
         Night,
         "packages",
-        "cargo package --workspace --quiet --no-verify --allow-dirty --exclude b2-web --exclude b2-web-codec --exclude blosc-capi --exclude libblosc --exclude libblosc2 --exclude blosc-peers --exclude blosc-testdata --exclude blosc-trials --exclude xtask",
+        "cargo publish --dry-run --workspace --quiet --no-verify --allow-dirty --exclude b2-web --exclude b2-web-codec --exclude blosc-capi --exclude libblosc --exclude libblosc2 --exclude blosc-peers --exclude blosc-testdata --exclude blosc-trials --exclude xtask",
         Code,
         "the crates can be published",
     ),
@@ -344,6 +345,41 @@ pub(super) const STAGES: &[Stage] = &[
         "xtask instructions",
         Code,
         "hot loops have not become slower; needs valgrind and a release build",
+    ),
+    stage(
+        Night,
+        "release",
+        "xtask dist --try",
+        Code,
+        "the archive and the packages are installed, used and removed; needs musl-tools, dpkg and rpm",
+    ),
+    stage(
+        Night,
+        "64-bit Arm",
+        "xtask emulate --machine aarch64",
+        Code,
+        "another processor and other kernels; needs what xtask/src/emulate.rs lists, as the next ones",
+    ),
+    stage(
+        Night,
+        "big-endian",
+        "xtask emulate --machine s390x",
+        Code,
+        "files are little-endian on every processor",
+    ),
+    stage(
+        Night,
+        "32 bits",
+        "xtask emulate --machine i686",
+        Code,
+        "lengths are longer than an address; files over 2 GiB",
+    ),
+    stage(
+        Night,
+        "Windows",
+        "xtask emulate --machine windows",
+        Code,
+        "locks, renames and deletes of another system, by Wine",
     ),
     stage(
         Night,

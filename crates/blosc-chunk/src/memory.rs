@@ -35,6 +35,8 @@ pub(crate) fn copy(bytes: &[u8]) -> Result<Vec<u8>> {
 mod tests {
     use super::*;
 
+    /// A process of 32 bits has this much memory.
+    #[cfg(target_pointer_width = "64")]
     #[test]
     fn no_memory_is_an_error_and_leaves_the_buffer() {
         let nbytes = isize::MAX as usize;

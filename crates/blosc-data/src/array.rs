@@ -246,7 +246,7 @@ impl dyn Array + '_ {
         }
         let bytes = self.to_bytes(selection)?;
         let items = bytes.chunks_exact(dtype.itemsize().max(1));
-        let mut decoded = reserved(items.len())?;
+        let mut decoded = reserved(items.len() as u64)?;
         decoded.extend(items.map(|item| T::decode(dtype, item)));
         Ok(decoded)
     }

@@ -218,7 +218,7 @@ impl Rule {
                 ColumnValues::new(Values::Fixed { dtype, item_shape, bytes })
             }
             Self::Objects => {
-                let mut nothing = reserved(count)?;
+                let mut nothing = reserved(count as u64)?;
                 nothing.resize(count, Value::Nil);
                 ColumnValues::objects(nothing)
             }

@@ -36,21 +36,20 @@ pub(crate) fn zeroed(nbytes: u64) -> Result<Vec<u8>> {
 
 /// Resizes a buffer that is reused; its bytes are arbitrary.
 pub(crate) fn resize(bytes: &mut Vec<u8>, nbytes: u64) -> Result<()> {
-    let len = as_len(nbytes);
-    reserve(bytes, len)?;
-    bytes.resize(len, 0);
+    reserve(bytes, nbytes)?;
+    bytes.resize(as_len(nbytes), 0);
     Ok(())
 }
 
 /// The positions of a range.
 pub(crate) fn positions(range: &Range<u64>) -> Result<Vec<u64>> {
-    let mut list = reserved(as_len(range.end.saturating_sub(range.start)))?;
+    let mut list = reserved(range.end.saturating_sub(range.start))?;
     list.extend(range.clone());
     Ok(list)
 }
 
 /// An empty list with room for `len` items.
-pub(crate) fn reserved<T>(len: usize) -> Result<Vec<T>> {
+pub(crate) fn reserved<T>(len: u64) -> Result<Vec<T>> {
     let mut items = vec![];
     reserve(&mut items, len)?;
     Ok(items)
@@ -58,13 +57,13 @@ pub(crate) fn reserved<T>(len: usize) -> Result<Vec<T>> {
 
 /// Tests that the system has memory for a library that would abort without it.
 pub(crate) fn check_room(nbytes: u64) -> Result<()> {
-    reserved::<u8>(as_len(nbytes)).map(drop)
+    reserved::<u8>(nbytes).map(drop)
 }
 
 /// Reserves room for `len` items.
-fn reserve<T>(items: &mut Vec<T>, len: usize) -> Result<()> {
-    let refused = |_| Error::OutOfMemory { needed: nbytes(size_of::<T>() as u64, &[len as u64]) };
-    items.try_reserve_exact(len.saturating_sub(items.len())).map_err(refused)
+fn reserve<T>(items: &mut Vec<T>, len: u64) -> Result<()> {
+    let refused = |_| Error::OutOfMemory { needed: nbytes(size_of::<T>() as u64, &[len]) };
+    items.try_reserve_exact(as_len(len).saturating_sub(items.len())).map_err(refused)
 }
 
 /// Refuses a range that ends after the data, or before its start.

@@ -210,10 +210,10 @@ fn read_range<S: ReadAt + ?Sized>(
     store_len: u64,
 ) -> io::Result<Vec<u8>> {
     let len = range.end.checked_sub(range.start).ok_or(io::ErrorKind::InvalidInput)?;
-    let len = usize::try_from(len).map_err(|_| io::ErrorKind::InvalidInput)?;
-    if len as u64 > store_len {
+    if len > store_len {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
+    let len = usize::try_from(len).map_err(|_| io::ErrorKind::InvalidInput)?;
     let mut bytes = vec![0; len];
     store.read_exact_at(range.start, &mut bytes)?;
     Ok(bytes)

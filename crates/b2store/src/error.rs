@@ -447,6 +447,16 @@ impl Error {
             Self::NotAStore { .. } | Self::Zip(_) | Self::Corrupt { .. } => Blame::Data,
             Self::Limit { .. } => Blame::Limit,
             Self::Recipe { .. } | Self::Param(_) | Self::Expr(_) => Blame::Usage,
+            // Arrow passes the errors of a reader of Parquet on.
+            #[cfg(feature = "arrow")]
+            Self::Arrow(error)
+                if matches!(
+                    error.downcast_ref(),
+                    Some(arrow_schema::ArrowError::ParquetError(_))
+                ) =>
+            {
+                Blame::Data
+            }
             #[cfg(any(feature = "arrow", feature = "arrow-59"))]
             Self::Arrow(_) => Blame::Usage,
         }

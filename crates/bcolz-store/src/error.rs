@@ -119,6 +119,9 @@ impl Error {
             Self::Chunk { source, .. } => source.blame(),
             Self::Limit { .. } => Blame::Limit,
             Self::Expr(_) | Self::Param(_) => Blame::Usage,
+            // Arrow passes the reader's errors on.
+            #[cfg(feature = "arrow")]
+            Self::Arrow(arrow_schema::ArrowError::ParquetError(_)) => Blame::Data,
             #[cfg(feature = "arrow")]
             Self::Arrow(_) => Blame::Usage,
             #[cfg(feature = "parquet")]

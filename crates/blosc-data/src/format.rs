@@ -226,7 +226,10 @@ pub fn opened_by(start: &[u8]) -> Option<&'static str> {
         ("a NetCDF file", "xarray and `ncdump` open it"),
         (
             "a Parquet file",
-            "pandas opens it; `b2 show` and `b2 convert` do in builds with the feature `parquet`",
+            match cfg!(feature = "parquet") {
+                true => "`b2 convert FILE NEW.b2z` makes a store of it",
+                false => "pandas opens it; `b2 show` does in builds with the feature `parquet`",
+            },
         ),
         ("an Arrow file", "pandas opens it with `read_feather`"),
         ("a pickle of Python", "`pickle.load` opens it, which runs what is in it"),

@@ -168,8 +168,13 @@ pub(crate) const FORMATS: [(ConvertedFormat, &str); 13] = [
     (ConvertedFormat::Csv, "Comma-separated values"),
     (ConvertedFormat::B2z, "A store of python-blosc2 in a zip archive: a table, or one value"),
     (ConvertedFormat::B2d, "The same in a directory"),
-    (ConvertedFormat::Parquet, "A table as Parquet keeps it, in builds with the feature `parquet`"),
+    (ConvertedFormat::Parquet, PARQUET),
 ];
+
+const PARQUET: &str = match cfg!(feature = "parquet") {
+    true => "A table as Parquet keeps it",
+    false => "A table as Parquet keeps it, in builds with the feature `parquet`",
+};
 
 /// Parses the name of a format.
 fn formats() -> impl TypedValueParser<Value = ConvertedFormat> {

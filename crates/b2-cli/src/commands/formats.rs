@@ -83,7 +83,10 @@ const FORMATS: &[FormatRow] = &[
         name: "parquet",
         read: cfg!(feature = "parquet"),
         write: cfg!(feature = "parquet"),
-        note: "table of Parquet, in builds with the feature `parquet` (.parquet)",
+        note: match cfg!(feature = "parquet") {
+            true => "table of Parquet (.parquet)",
+            false => "table of Parquet, in builds with the feature `parquet` (.parquet)",
+        },
     },
     FormatRow::both("raw", "bytes without any format"),
 ];

@@ -19,7 +19,7 @@ pub(crate) use b2_program::{
     Doing,
     error::{FileKind, irregular},
 };
-use b2frame::{error::Corrupt, probe::Kind};
+use b2frame::error::Corrupt;
 use blosc_chunk::error::Blame;
 use blosc_io::lock::LockTimeout;
 use message::Message;
@@ -431,7 +431,9 @@ impl Error {
     /// Advice for the user.
     pub(crate) fn hint(&self) -> Option<Cow<'static, str>> {
         Some(match self {
-            Self::Input { error, .. } => return error.hint(),
+            Self::Input { file, error } => {
+                return error.hint().or_else(|| error.hint_on_key(file).map(Cow::Borrowed));
+            }
             Self::NotBlosc { start } => return blosc_data::opened_by(start).map(Into::into),
             Self::Mistyped { command } => format!("did you mean the command `{command}`?").into(),
             Self::MaxOutput { nbytes, .. } => {
@@ -442,101 +444,6 @@ impl Error {
                 format!("if this is meant, --max-ratio {ratio} allows it").into()
             }
             _ => return self.own_hint().or_else(|| self.library_hint()).map(Cow::Borrowed),
-        })
-    }
-
-    /// Advice on faults that the program found.
-    fn own_hint(&self) -> Option<&'static str> {
-        Some(match self {
-            Self::Message { message, .. } => return message.hint,
-            Self::Damaged(error) if matches!(**error, Self::Message { .. }) => {
-                return error.own_hint();
-            }
-            Self::Damaged(error) if matches!(**error, Self::PerhapsChunk { .. }) => {
-                "`b2 rescue FILE -o NEW` saves what can be read"
-            }
-            Self::Npy(_) => "`b2 compress --format b2frame FILE` keeps the bytes as they are",
-            Self::Exists { .. } => "use -f to overwrite, or -o to choose another name",
-            Self::NotRegular { kind: FileKind::Directory, .. } => "use -r to walk directories",
-            Self::NotRegular { .. } => "use -f if this is meant",
-            Self::PerhapsChunk { .. } => "FILE@0 reads it as a chunk",
-            // Larger sizes are probably those of a row, not of an item.
-            Self::PartItem { of: 2..=16, .. } => {
-                "a frame of bytes may end anywhere: `b2 cat FILE | b2 c -t 1 -o NEW`"
-            }
-            Self::OneForMany { .. } => "use --output-dir, or -c for one stream",
-            Self::NoFolder { .. } => "`mkdir -p` makes it",
-            Self::Edited { .. } => {
-                "your text is kept there: correct it, and use `b2 meta import FILE THAT`"
-            }
-            Self::Twice { .. } => {
-                "two inputs give this name: run each by itself, with an -o of its own"
-            }
-            Self::Same { .. } => "use -o to choose another name",
-            Self::ShowLess { .. } => "use --slice or -n to choose a part, or -M to allow more",
-            Self::NoType { .. } => {
-                "--dtype gives raw data a type, --from csv reads text in columns"
-            }
-            Self::Locked(_) => "use --lock-timeout to wait longer",
-            Self::MaxMemory { .. } => "use -M to allow more, or -T to use fewer threads",
-            Self::ReadBack { .. } => {
-                "the input is untouched; this is a defect of the program or of the machine"
-            }
-            _ => return None,
-        })
-    }
-
-    /// Advice on faults that a library found.
-    fn library_hint(&self) -> Option<&'static str> {
-        Some(match self {
-            Self::Data(error) => match &**error {
-                blosc_data::Error::Refused(refusal) => advice::of_refusal(refusal)?,
-                _ => return None,
-            },
-            Self::Csv(CsvError::Value { .. }) => message::OTHER_TYPES,
-            Self::Csv(CsvError::NotText { .. }) => {
-                "`iconv -f latin1 -t utf-8 FILE > NEW` converts it to UTF-8"
-            }
-            Self::Blp(bloscpack::Error::Param(
-                bloscpack::error::Param::NotEnoughSpace { .. }
-                | bloscpack::error::Param::NotAppendable { .. }
-                | bloscpack::error::Param::MetadataRoom { .. },
-            )) => "`b2 convert` to another .blp file makes room",
-            Self::Frame(error) if cut_off(error).is_some() => {
-                "`b2 rescue FILE -o NEW` saves what is there"
-            }
-            Self::Frame(b2frame::Error::Sparse) => {
-                "this is the index of a sparse frame: name its directory"
-            }
-            Self::Frame(b2frame::Error::Param(b2frame::error::Param::OlderLayout { .. })) => {
-                "`b2 convert` makes a frame of the current layout"
-            }
-            Self::Frame(b2frame::Error::Param(b2frame::error::Param::NotLast {
-                kind: Kind::Frame | Kind::Unknown,
-                ..
-            })) => "if frames follow, `b2 repack` merges them",
-            Self::Frame(b2frame::Error::Param(b2frame::error::Param::NotLast { .. }))
-            | Self::Blp(bloscpack::Error::Param(bloscpack::error::Param::NotLast { .. })) => {
-                "`b2 split FILE` writes what it holds to files of their own"
-            }
-            Self::Bcolz(bcolz_store::Error::Corrupt {
-                what: bcolz_store::error::Corrupt::Checksum { .. },
-                ..
-            }) => "if a program without checksums changed it, use --no-check",
-            Self::Store(b2store::Error::Param(b2store::error::Param::Outside { .. })) => {
-                "`b2 convert STORE NEW.b2z` makes a store without them"
-            }
-            Self::Store(b2store::Error::Frame { .. }) if self.code() == Code::Data => {
-                "`b2 rescue STORE -o NEW` saves what can be read"
-            }
-            Self::Store(
-                b2store::Error::Zip(_)
-                | b2store::Error::NotAStore { .. }
-                | b2store::Error::Corrupt { .. },
-            ) => "`b2 rescue STORE -o NEW` saves what can be read",
-            Self::Frame(b2frame::Error::Locked { .. })
-            | Self::Bcolz(bcolz_store::Error::Locked { .. }) => "use --lock-timeout to wait longer",
-            _ => return None,
         })
     }
 

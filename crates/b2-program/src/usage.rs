@@ -5,6 +5,9 @@ use clap::{
     error::{ContextKind, ContextValue},
 };
 
+/// The fault of an empty value.
+pub(crate) const NO_VALUE: &str = "a value is needed";
+
 /// The fault of a value, as text.
 #[must_use]
 pub fn value(error: &Error) -> String {
@@ -19,7 +22,7 @@ pub fn value(error: &Error) -> String {
     }
     let source = core::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
     match source.as_str() {
-        "" => "a value is needed".to_owned(),
+        "" => NO_VALUE.to_owned(),
         // Rust's own words do not say that a number was expected.
         _ if source.contains("invalid digit") || source.contains("too large") => {
             format!("{given:?} is not a whole number in the allowed range")

@@ -8,7 +8,7 @@ use clap::{
 
 use crate::{
     size::distance,
-    usage::{first_paragraph, text, value},
+    usage::{NO_VALUE, first_paragraph, text, value},
 };
 
 /// A usage error in two lines.
@@ -56,13 +56,18 @@ impl WrongUse {
         // `--option[=<N>]` has a value that may be left out.
         let option = option.trim_matches(['<', '>', '[']);
         let help = format!("`b2 {command}-h` lists the options");
+        let is_word = !option.is_empty() && !option.starts_with('-');
         match error.kind() {
             ErrorKind::UnknownArgument => {
                 let message = format!("no option {option:?}");
                 let is_level = LEVELS.contains(&option) && is_default;
                 let level = is_level.then(|| LEVEL_HINT.to_owned());
-                let hint = level.or_else(|| elsewhere(option, error));
+                let hint = level.or_else(|| elsewhere(option, command.trim_end(), error));
                 Self { message, hint: hint.unwrap_or(help) }
+            }
+            // Only an empty word is wrong for a file.
+            ErrorKind::InvalidValue if is_word && value(error) == NO_VALUE => {
+                Self { message: "the name of a file is empty".to_owned(), hint: help }
             }
             ErrorKind::InvalidValue | ErrorKind::ValueValidation if !arg.is_empty() => {
                 Self { message: format!("{option}: {}", value(error)), hint: help }
@@ -85,7 +90,10 @@ impl WrongUse {
 }
 
 /// The replacement for an option that this program lacks.
-fn elsewhere(option: &str, error: &Error) -> Option<String> {
+fn elsewhere(option: &str, command: &str, error: &Error) -> Option<String> {
+    if option == "-o" && command == "split" {
+        return Some("--output-dir DIR puts the files into DIR".to_owned());
+    }
     if option == "-o" {
         return Some("the output is standard output: use `> FILE`".to_owned());
     }

@@ -40,7 +40,7 @@ fn apply(changes: &[Change], args: &TableArgs, cx: &Context, origin: &Origin) ->
         place.metadata().map_err(Error::io(Doing::Open))?;
     }
     if place.is_store() && store::table(origin, cx.read_params())?.is_none() {
-        return Err(message::NOT_A_TABLE.error());
+        return Err(message::NO_TABLE_TO_CHANGE.error());
     }
     let (wait, open) = (cx.lock_wait(args.lock), cx.read_params());
     let means = Means {
@@ -57,7 +57,7 @@ fn apply(changes: &[Change], args: &TableArgs, cx: &Context, origin: &Origin) ->
     let done = match (place.is_store(), place.is_bcolz()) {
         (true, _) => change_table(place, key, changes, &means)?,
         (_, true) => change_bcolz(place, changes, &means)?,
-        _ => return Err(message::NOT_A_TABLE.error()),
+        _ => return Err(message::NO_TABLE_TO_CHANGE.error()),
     };
     let mut told = changes.iter().zip(&done);
     told.try_for_each(|(change, done)| tell(change, cx, &origin.name(), done))?;

@@ -176,7 +176,10 @@ fn format(args: &ConvertArgs, output: &OutputArgs) -> Result<ConvertedFormat> {
     let unknown =
         || match output.output.as_deref().filter(|path| path.is_dir() || ends_in_slash(path)) {
             Some(path) => message::OUTPUT_IS_FOLDER.of_file(path),
-            None => message::UNKNOWN_OUTPUT_FORMAT.error(),
+            None => match &output.output {
+                Some(path) => message::UNKNOWN_OUTPUT_FORMAT.of_file(path),
+                None => message::NO_OUTPUT_FORMAT.error(),
+            },
         };
     args.format.or_else(by_name).ok_or_else(unknown)
 }

@@ -412,8 +412,11 @@ messages! {
         "the name does not end in {}: there is no suffix to remove",
         "use -o to name the output, or --suffix";
     UNKNOWN_OUTPUT_FORMAT: Usage,
-        "neither --format nor the name of the output tells its format",
-        "use --format, as in `b2 convert --format b2frame data.blp`";
+        "the name of the output tells no format",
+        "use --format, as in `b2 convert --format b2frame data.blp`: `b2 formats` lists them";
+    NO_OUTPUT_FORMAT: Usage,
+        "neither an output nor its format is named",
+        "use --format, as in `b2 convert --format b2frame data.blp`: `b2 formats` lists them";
     OUTPUT_IS_FOLDER: Usage,
         "the output is a folder, whose name tells no format",
         "use --format, as in `b2 convert --format b2nd --output-dir FOLDER FILE`";
@@ -462,6 +465,9 @@ messages! {
     // Arrays and items.
     ONE_SLICE: Usage,
         "not an array: --slice takes one index, or one range without a step";
+    NO_TABLE_TO_CHANGE: Usage,
+        "not a table of a store or of bcolz, which `b2 table` changes",
+        "`b2 convert FILE NEW.b2z` makes a store of a table in another format";
     NOT_A_TABLE: Usage,
         "not a table: --where, --skip and --columns do not apply";
     NOT_AN_ARRAY: Usage,

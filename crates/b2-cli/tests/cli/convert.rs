@@ -316,15 +316,15 @@ fn contradictory_options_are_refused() {
     exit 2
     --- stdout
     --- stderr
-    b2: neither --format nor the name of the output tells its format
-    hint: use --format, as in `b2 convert --format b2frame data.blp`
+    b2: neither an output nor its format is named
+    hint: use --format, as in `b2 convert --format b2frame data.blp`: `b2 formats` lists them
     ");
     snapshot!(dir.b2("convert x.b2frame y.unknown"), @r"
     exit 2
     --- stdout
     --- stderr
-    b2: neither --format nor the name of the output tells its format
-    hint: use --format, as in `b2 convert --format b2frame data.blp`
+    b2: y.unknown: the name of the output tells no format
+    hint: use --format, as in `b2 convert --format b2frame data.blp`: `b2 formats` lists them
     ");
     snapshot!(dir.b2("convert --filter trunc:8 x.b2frame y.blp"), @r"
     exit 2

@@ -41,7 +41,6 @@ fn messages_of_a_cut_frame() {
     b2: half: cut off: 200 of 369 bytes are there
     hint: `b2 rescue half -o NEW` saves what is there
     b2: head: cut off: 50 bytes of a header that has 87 or more
-    hint: `b2 rescue head -o NEW` saves what is there
     ");
     snapshot!(dir.b2("verify half head"), @r"
     exit 1

@@ -106,7 +106,7 @@ fn file_knows_the_formats() {
             ", sparse (index of a directory)",
             "application/x-blosc2-frame",
         ),
-        ("x.b2nd", "Blosc2 frame, n-dimensional array, ", "application/x-blosc2-frame"),
+        ("x.b2nd", "Blosc2 frame, n-dimensional array, ", "application/x-blosc2-array"),
         ("legacy.b2frame", "Blosc2 frame, ", "application/x-blosc2-frame"),
         ("embed.b2e", "Blosc2 frame, store, ", "application/x-blosc2-frame"),
         ("x.b2z", "Blosc2 store in a zip archive", "application/x-blosc2-store"),

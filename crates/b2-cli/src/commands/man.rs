@@ -115,7 +115,8 @@ fn page(name: Option<&str>) -> Result<String> {
     let mut grammar = grammar().version(env!("CARGO_PKG_VERSION"));
     grammar.build();
     let subject = match name {
-        None => grammar,
+        // `b2 help` has no page, since `b2 --help` and this page say what it does.
+        None => grammar.mut_subcommand("help", |help| help.hide(true)),
         Some("blpk") => blpk::grammar(),
         Some(name) => {
             grammar.find_subcommand(name).cloned().ok_or_else(|| message::NO_COMMAND.about(name))?
@@ -132,15 +133,20 @@ fn page(name: Option<&str>) -> Result<String> {
 fn render(subject: clap::Command, out: &mut Vec<u8>) -> io::Result<()> {
     let after = subject.get_after_long_help().or(subject.get_after_help());
     let after = after.map(ToString::to_string).unwrap_or_default();
-    let is_program = subject.get_subcommands().next().is_some();
+    let (is_b2, is_blpk) = (subject.get_name() == "b2", subject.get_name() == "blpk");
+    let verbs: Vec<clap::Command> = subject.get_subcommands().cloned().collect();
     let man = Man::new(subject).date(DATE).source(SOURCE).manual("b2");
     man.render_title(out)?;
     man.render_name_section(out)?;
     man.render_synopsis_section(out)?;
     man.render_description_section(out)?;
     man.render_options_section(out)?;
-    if is_program {
+    if is_b2 {
         man.render_subcommands_section(out)?;
+    }
+    if is_blpk {
+        out.write_all(b".SH SUBCOMMANDS\n")?;
+        verbs.into_iter().try_for_each(|verb| render_verb(verb, out))?;
     }
     for (title, lines) in sections(&after) {
         writeln!(out, ".SH {}", title.to_uppercase())?;
@@ -150,8 +156,26 @@ fn render(subject: clap::Command, out: &mut Vec<u8>) -> io::Result<()> {
         }
         out.write_all(b".fi\n")?;
     }
-    let others = if is_program { "" } else { ".BR b2 (1),\n" };
-    write!(out, ".SH \"SEE ALSO\"\n{others}.BR b2\\-formats (5),\n.BR b2\\-recipes (7)\n")
+    let other = if is_b2 { "blpk" } else { "b2" };
+    let all = format!(".BR {other} (1),\n.BR b2\\-formats (5),\n.BR b2\\-recipes (7)\n");
+    write!(out, ".SH \"SEE ALSO\"\n{all}")
+}
+
+/// Purpose, usage and options of a subcommand of `blpk`, which has no page of its own.
+fn render_verb(verb: clap::Command, out: &mut Vec<u8>) -> io::Result<()> {
+    let name = format!("blpk {}", verb.get_name());
+    let about = verb.get_about().map(ToString::to_string).unwrap_or_default();
+    writeln!(out, ".SS \"{}\"\n{}\n.PP", verbatim(&name), verbatim(&about))?;
+    let man = Man::new(verb.bin_name(name).disable_help_flag(true));
+    let mut sections = Vec::new();
+    man.render_synopsis_section(&mut sections)?;
+    man.render_options_section(&mut sections)?;
+    // The sections are parts of this one, and the page has defined its strings.
+    let is_part = |line: &&str| ![".SH", ".ie", ".el"].iter().any(|it| line.starts_with(it));
+    for line in String::from_utf8_lossy(&sections).lines().filter(is_part) {
+        writeln!(out, "{line}")?;
+    }
+    Ok(())
 }
 
 /// The parts of a text: each follows a line that ends with a colon and is not indented. Other text

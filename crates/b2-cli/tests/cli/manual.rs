@@ -1,10 +1,12 @@
-//! The sessions of the README and of `docs/cli.md`, `guide.md` and `recipes.md`, run and compared line by line.
+//! The sessions of the README and of `docs/cli.md`, `guide.md` and `recipes.md`, run and compared line by line;
+//! the pages for `man`, and the descriptions of formats for `file`.
 //!
 //! A block marked `console` holds commands, each after `$ `, and their output. All run one after
 //! the other in one directory. `B2_UPDATE_MANUAL=1` rewrites the file with the present output.
 
 use core::fmt::Write as _;
 use std::{
+    collections::BTreeMap,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -90,6 +92,60 @@ fn shell(command: &str, dir: &Dir) -> String {
         .output()
         .unwrap();
     String::from_utf8(output.stdout).unwrap()
+}
+
+/// The pages that `b2 man` makes, as other pages name them, with their texts.
+fn made_pages(dir: &Dir) -> BTreeMap<String, String> {
+    dir.b2("man --output-dir pages").ok();
+    let mut made = BTreeMap::new();
+    for folder in ["man1", "man5", "man7"] {
+        for entry in std::fs::read_dir(dir.path("pages").join(folder)).unwrap() {
+            let path = entry.unwrap().path();
+            let file = path.file_name().unwrap().to_str().unwrap();
+            let (name, section) = file.rsplit_once('.').unwrap();
+            made.insert(format!("{name}({section})"), std::fs::read_to_string(&path).unwrap());
+        }
+    }
+    made
+}
+
+/// The pages that a page names where it lists others: lines like `.BR b2 (1),` and `b2\-sum(1)`.
+fn named_pages(text: &str) -> Vec<String> {
+    let mut is_list = false;
+    let mut named = Vec::new();
+    for line in text.lines() {
+        if let Some(title) = line.strip_prefix(".SH ") {
+            is_list = ["SEE ALSO", "SUBCOMMANDS"].contains(&title.trim_matches('"'));
+        }
+        let line = line.trim_start_matches(".BR ").trim_end_matches(',').replace(['\\', ' '], "");
+        if is_list && ["(1)", "(5)", "(7)"].iter().any(|end| line.ends_with(end)) {
+            named.push(line);
+        }
+    }
+    named
+}
+
+#[test]
+fn pages_name_only_pages_that_are_made() {
+    let dir = Dir::new();
+    let made = made_pages(&dir);
+    for (page, text) in &made {
+        for named in named_pages(text) {
+            assert!(made.contains_key(&named), "{page} names {named}");
+        }
+    }
+    let of_b2 = named_pages(&made["b2(1)"]);
+    let is_page = |name: &&String| name.starts_with("b2-") && name.ends_with("(1)");
+    assert!(made.keys().filter(is_page).all(|name| of_b2.contains(name)), "{of_b2:?}");
+}
+
+#[test]
+fn the_page_of_blpk_has_the_options_of_its_subcommands() {
+    let made = made_pages(&Dir::new());
+    for text in [".SS \"blpk compress\"", "\\-\\-chunk\\-size", "\\-\\-items", ".SS \"blpk info\""]
+    {
+        assert!(made["blpk(1)"].contains(text), "{text}");
+    }
 }
 
 /// The answer of `file` with our descriptions of formats; those without a magic stay `data`.

@@ -44,10 +44,11 @@ const COMPLETIONS: [(&str, &str); 4] = [
 ];
 
 /// Files copied from the sources.
-const COPIES: [(&str, &str); 7] = [
+const COPIES: [(&str, &str); 8] = [
     ("share/schema", "share/b2/schema"),
     ("share/magic/blosc", "share/b2/magic/blosc"),
     ("share/mime/blosc.xml", "share/mime/packages/blosc.xml"),
+    ("testdata/samples/temperature.f32", "share/b2/samples/temperature.f32"),
     ("README.md", "share/doc/b2/README.md"),
     ("CHANGELOG.md", "share/doc/b2/CHANGELOG.md"),
     ("LICENSE-APACHE", "share/doc/b2/LICENSE-APACHE"),

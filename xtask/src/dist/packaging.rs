@@ -201,6 +201,19 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_script_removes_each_folder_of_ours() {
+        let metadata = Metadata::without_dependencies("Cargo.toml").unwrap();
+        let rpm = &metadata.package("b2-cli").unwrap().metadata["generate-rpm"];
+        let script = rpm["post_uninstall_script"].as_str().unwrap();
+        for asset in rpm["assets"].as_array().unwrap() {
+            let folder = asset["dest"].as_str().unwrap().rsplit_once('/').unwrap().0;
+            let below = folder.strip_prefix("/usr/share/").unwrap_or_default();
+            let is_ours = below.starts_with("b2/") || below.ends_with("/blosc-b2");
+            assert!(!is_ours || script.split(' ').any(|word| word == below), "{folder}");
+        }
+    }
+
     /// Whether a pattern of those tools stands for the file.
     fn matches(pattern: &str, file: &str) -> bool {
         match pattern.strip_suffix('*') {

@@ -49,20 +49,22 @@ pub(super) fn run(dist: &Path, archive: &Path, target: &str) -> Result<()> {
     let root = Root::new(dist, "rpm", target)?;
     let rpm = |words: &[&str]| {
         let mut rpm = as_root("rpm");
-        rpm.arg("--root").arg(&root.path).args(["--dbpath", "/var/lib/rpm", "--ignorearch"]);
+        rpm.arg("--root").arg(&root.path).args(["--dbpath", "/var/lib/rpm"]);
         workspace::output(rpm.args(words))
     };
     let package = package(dist, ".rpm")?;
     let needed = rpm(&["--query", "--requires", "--package", &package])?;
     let needed = String::from_utf8_lossy(&needed).into_owned();
-    // The tool names the shell in each package; every system has it, but not this folder.
+    // A script of the package needs the shell; every system has it, but not this folder.
     let is_given = |line: &&str| *line == "/bin/sh" || line.starts_with("rpmlib(");
     if let Some(other) = needed.lines().find(|line| !is_given(line)) {
         return fail(format!("{package} needs {other}"));
     }
-    rpm(&["--install", "--nodeps", &package])?;
+    rpm(&["--install", "--nodeps", "--ignorearch", &package])?;
     root.first_result("Fedora's package")?;
-    rpm(&["--erase", "blosc-b2"])?;
+    let script = rpm(&["--query", "--queryformat", "%{POSTUN}", "blosc-b2"])?;
+    rpm(&["--erase", "--noscripts", "blosc-b2"])?;
+    root.run_outside(&String::from_utf8_lossy(&script))?;
     root.is_empty("Fedora's package")
 }
 
@@ -133,6 +135,13 @@ impl Root {
         workspace::output(&mut command)
     }
 
+    /// Runs a script of a package with the shell of this machine, on the files below the root.
+    fn run_outside(&self, script: &str) -> Result<()> {
+        let share = self.path.join("usr/share").display().to_string();
+        let script = script.replace("/usr/share", &format!("'{share}'"));
+        workspace::run(as_root("sh").args(["-c", &script]))
+    }
+
     /// Compresses, verifies and decompresses with both programs.
     fn first_result(&self, about: &str) -> Result<()> {
         let data = Kind::Walk.bytes(4 << 20);
@@ -161,17 +170,53 @@ impl Root {
         Ok(files)
     }
 
-    /// Fails if a file stayed when its package was removed.
+    /// Fails if a file or a folder of ours stayed when its package was removed.
     fn is_empty(&self, about: &str) -> Result<()> {
-        match self.installed()?.first() {
-            Some(file) => fail(format!("{about}: {} was not removed", file.display())),
-            None => Ok(println!("{about}: removed, no file is left")),
+        let file = self.installed()?.into_iter().next();
+        match file.map_or_else(|| own_folder(&self.path), |file| Ok(Some(file)))? {
+            Some(path) => fail(format!("{about}: {} was not removed", path.display())),
+            None => Ok(println!("{about}: removed, no file and no folder of ours is left")),
         }
     }
+}
+
+/// A folder below `folder` that has the name of the program or of its package.
+fn own_folder(folder: &Path) -> Result<Option<PathBuf>> {
+    for entry in fs::read_dir(folder).at(folder.display())? {
+        let entry = entry?;
+        if !entry.file_type()?.is_dir() {
+            continue;
+        }
+        if ["b2", "blosc-b2"].iter().any(|name| entry.file_name() == *name) {
+            return Ok(Some(entry.path()));
+        }
+        if let Some(found) = own_folder(&entry.path())? {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
 }
 
 impl Drop for Root {
     fn drop(&mut self) {
         let _left = workspace::remove(&self.path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_of_ours_is_found() {
+        let folder = workspace::target().join("own-folder-test");
+        let own = folder.join("share/doc/blosc-b2");
+        workspace::remove(&folder).unwrap();
+        fs::create_dir_all(&own).unwrap();
+        fs::create_dir_all(folder.join("share/b2x")).unwrap();
+        assert_eq!(own_folder(&folder).unwrap(), Some(own.clone()));
+        fs::remove_dir(&own).unwrap();
+        assert_eq!(own_folder(&folder).unwrap(), None);
+        workspace::remove(&folder).unwrap();
     }
 }

@@ -144,9 +144,11 @@ impl Release {
         let lock = fs::read_to_string(workspace::root().join("Cargo.lock")).at("Cargo.lock")?;
         let documents = folder.join("share/doc/b2");
         let packages = metadata.linked("b2-cli");
-        let notices = notices::notices(&packages)?;
+        let notices = notices::notices(&packages, &self.target)?;
         write(&documents.join("THIRD-PARTY.txt"), notices.as_bytes())?;
-        let bom = bom::bom(&metadata, "b2-cli", &packages, &lock, &self.date);
+        let compiler = text(Command::new("rustc").arg("-vV"))?;
+        let libraries = bom::libraries(&self.target, &compiler);
+        let bom = bom::bom(&metadata, "b2-cli", &packages, &libraries, &lock, &self.date);
         write(&documents.join("b2.cdx.json"), &serde_json::to_vec_pretty(&bom)?)?;
         let sysroot = text(Command::new("rustc").args(["--print", "sysroot"]))?;
         let library = Path::new(&sysroot).join("share/doc/rust/COPYRIGHT-library.html");

@@ -6,17 +6,47 @@ use serde_json::{Value, json};
 
 use crate::metadata::{Metadata, Package};
 
-/// The bill for the package `name` and the others that are linked with it; `lock` is the text of
-/// `Cargo.lock`, which has the checksums.
+/// The libraries in a program that are no packages of cargo: Rust's own, and musl if the program
+/// contains it. `compiler` is what `rustc -vV` says.
+pub(super) fn libraries(target: &str, compiler: &str) -> Vec<Value> {
+    let version = compiler.lines().find_map(|line| line.strip_prefix("release: "));
+    let version = version.unwrap_or("unknown");
+    let mut libraries = vec![json!({
+        "type": "library",
+        "bom-ref": format!("pkg:generic/rust-std@{version}"),
+        "name": "rust-std",
+        "version": version,
+        "description": "the standard library of Rust",
+        "purl": format!("pkg:generic/rust-std@{version}"),
+        "licenses": [{ "expression": "MIT OR Apache-2.0" }],
+    })];
+    if target.contains("musl") {
+        // Its version is that of the compiler's target, which does not tell it.
+        libraries.push(json!({
+            "type": "library",
+            "bom-ref": "pkg:generic/musl",
+            "name": "musl",
+            "description": format!("the C library of {target}, as Rust {version} has it"),
+            "purl": "pkg:generic/musl",
+            "licenses": [{ "expression": "MIT" }],
+        }));
+    }
+    libraries
+}
+
+/// The bill for the package `name`, the others that are linked with it, and `libraries`; `lock` is
+/// the text of `Cargo.lock`, which has the checksums.
 pub(super) fn bom(
     metadata: &Metadata,
     name: &str,
     packages: &[&Package],
+    libraries: &[Value],
     lock: &str,
     date: &str,
 ) -> Value {
     let sums = checksums(lock);
     let others = packages.iter().filter(|package| package.name != name);
+    let others = others.map(|package| component(package, "library", &sums));
     json!({
         "bomFormat": "CycloneDX",
         "specVersion": "1.5",
@@ -25,8 +55,8 @@ pub(super) fn bom(
             "timestamp": format!("{date}T00:00:00Z"),
             "component": metadata.package(name).map(|it| component(it, "application", &sums)),
         },
-        "components": others.map(|it| component(it, "library", &sums)).collect::<Vec<_>>(),
-        "dependencies": dependencies(metadata, packages),
+        "components": others.chain(libraries.iter().cloned()).collect::<Vec<_>>(),
+        "dependencies": dependencies(metadata, name, packages, libraries),
     })
 }
 
@@ -52,13 +82,23 @@ fn component(package: &Package, kind: &str, sums: &BTreeMap<(&str, &str), &str>)
     component
 }
 
-fn dependencies(metadata: &Metadata, packages: &[&Package]) -> Vec<Value> {
+/// The packages that each one uses; the program alone is said to use the libraries.
+fn dependencies(
+    metadata: &Metadata,
+    name: &str,
+    packages: &[&Package],
+    libraries: &[Value],
+) -> Vec<Value> {
     let graph = metadata.graph();
     let purls: BTreeMap<&str, String> =
         packages.iter().map(|package| (package.id.as_str(), purl(package))).collect();
     let edges = |package: &&Package| {
         let ids = graph.get(package.id.as_str()).into_iter().flatten();
-        let uses: BTreeSet<&String> = ids.filter_map(|id| purls.get(id)).collect();
+        let mut uses: BTreeSet<&str> =
+            ids.filter_map(|id| purls.get(id)).map(String::as_str).collect();
+        if package.name == name {
+            uses.extend(libraries.iter().filter_map(|library| library["bom-ref"].as_str()));
+        }
         json!({ "ref": purl(package), "dependsOn": uses })
     };
     packages.iter().map(edges).collect()
@@ -109,7 +149,7 @@ mod tests {
         let lock = "version = 4\n\n[[package]]\nname = \"used\"\nversion = \"1.2.3\"\n\
                     checksum = \"abc\"\n\n[[package]]\nname = \"b2\"\nversion = \"1.2.3\"\n";
         let metadata = metadata();
-        let bom = bom(&metadata, "b2", &metadata.linked("b2"), lock, "2026-01-02");
+        let bom = bom(&metadata, "b2", &metadata.linked("b2"), &[], lock, "2026-01-02");
         assert_eq!(bom["metadata"]["component"]["purl"], "pkg:cargo/b2@1.2.3");
         let names: Vec<&Value> =
             bom["components"].as_array().unwrap().iter().map(|it| &it["name"]).collect();
@@ -121,5 +161,21 @@ mod tests {
             bom["dependencies"][2],
             json!({ "ref": "pkg:cargo/used@1.2.3", "dependsOn": ["pkg:cargo/below@1.2.3"] })
         );
+    }
+
+    #[test]
+    fn the_bill_has_libraries_that_are_no_packages() {
+        let compiler = "rustc 1.2.3 (abc 2026-01-01)\nbinary: rustc\nrelease: 1.2.3";
+        let metadata = metadata();
+        let libraries = libraries("x86_64-unknown-linux-musl", compiler);
+        let bom = bom(&metadata, "b2", &metadata.linked("b2"), &libraries, "", "2026-01-02");
+        assert_eq!(bom["components"][2]["name"], "rust-std");
+        assert_eq!(bom["components"][2]["version"], "1.2.3");
+        assert_eq!(bom["components"][3]["name"], "musl");
+        assert_eq!(
+            bom["dependencies"][0]["dependsOn"],
+            json!(["pkg:cargo/used@1.2.3", "pkg:generic/musl", "pkg:generic/rust-std@1.2.3"])
+        );
+        assert_eq!(super::libraries("x86_64-unknown-linux-gnu", compiler).len(), 1);
     }
 }

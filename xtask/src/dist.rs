@@ -192,7 +192,15 @@ fn fill(folder: &Path, built: &Path, target: &str) -> Result<()> {
         let script = workspace::output(start(&b2, target).args(["completions", shell]))?;
         write(&folder.join(path), &script)?;
     }
+    copy_sources(folder)
+}
+
+/// Copies files of the sources. Links of pages lead to the sources, which are not beside them.
+fn copy_sources(folder: &Path) -> Result<()> {
     let root = workspace::root();
+    let metadata = Metadata::without_dependencies("Cargo.toml")?;
+    let program = metadata.package("b2-cli");
+    let repository = program.and_then(|it| it.repository.as_deref()).unwrap_or_default();
     for (from, to) in COPIES {
         let from = root.join(from);
         let files = if from.is_dir() { workspace::files(&from)? } else { vec![from.clone()] };
@@ -200,10 +208,36 @@ fn fill(folder: &Path, built: &Path, target: &str) -> Result<()> {
             let below = file.strip_prefix(&from).ok().filter(|below| !below.as_os_str().is_empty());
             let to = folder.join(to);
             let to = below.map_or(to.clone(), |below| to.join(below));
-            write(&to, &fs::read(&file).at(file.display())?)?;
+            let bytes = fs::read(&file).at(file.display())?;
+            let bytes = match file.extension().is_some_and(|end| end == "md") {
+                true => {
+                    let text = String::from_utf8_lossy(&bytes);
+                    with_absolute_links(&text, repository).into_bytes()
+                }
+                false => bytes,
+            };
+            write(&to, &bytes)?;
         }
     }
     Ok(())
+}
+
+/// A page with the address of the repository in links to files that an installation has not beside
+/// it.
+fn with_absolute_links(markdown: &str, repository: &str) -> String {
+    let is_beside =
+        |link: &str| COPIES.iter().any(|(from, to)| *from == link && to.starts_with("share/doc/"));
+    let mut parts = markdown.split("](");
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let link = part.split([')', '#']).next().unwrap_or_default();
+        text += "](";
+        if !link.is_empty() && !link.contains("://") && !is_beside(link) {
+            text += &format!("{repository}/blob/HEAD/");
+        }
+        text += part;
+    }
+    text
 }
 
 /// Makes a symbolic link; a copy where there are none.
@@ -263,4 +297,32 @@ fn installed_targets() -> Vec<String> {
 fn text(command: &mut Command) -> Result<String> {
     let said = workspace::output(command.current_dir(workspace::root()))?;
     Ok(String::from_utf8_lossy(&said).trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_of_pages_lead_to_the_repository() {
+        let page = "[a](docs/guide.md), [b](CHANGELOG.md), [c](https://x.org/y), [d](#top)\n\
+                    [e](docs/cli.md#exit), [`f`](crates/b2frame)";
+        let expected = "[a](R/blob/HEAD/docs/guide.md), [b](CHANGELOG.md), [c](https://x.org/y), \
+                        [d](#top)\n[e](R/blob/HEAD/docs/cli.md#exit), \
+                        [`f`](R/blob/HEAD/crates/b2frame)";
+        assert_eq!(with_absolute_links(page, "R"), expected);
+        assert_eq!(with_absolute_links("no link", "R"), "no link");
+    }
+
+    #[test]
+    fn links_of_the_readme_lead_to_files() {
+        let root = workspace::root();
+        let readme = fs::read_to_string(root.join("README.md")).unwrap();
+        let text = with_absolute_links(&readme, "R");
+        assert!(!text.contains("](docs/"));
+        let links = text.split("](R/blob/HEAD/").skip(1);
+        for link in links.map(|link| link.split([')', '#']).next().unwrap()) {
+            assert!(root.join(link).exists(), "{link}");
+        }
+    }
 }

@@ -142,7 +142,7 @@ impl Root {
         workspace::run(as_root("sh").args(["-c", &script]))
     }
 
-    /// Compresses, verifies and decompresses with both programs.
+    /// Compresses, verifies and decompresses with both programs; compresses the sample of the tour.
     fn first_result(&self, about: &str) -> Result<()> {
         let data = Kind::Walk.bytes(4 << 20);
         let trial = self.path.join("trial");
@@ -151,6 +151,9 @@ impl Root {
         self.output("/usr/bin/b2 compress -o /trial/data.b2frame /trial/data")?;
         self.output("/usr/bin/b2 verify /trial/data.b2frame")?;
         self.output("/usr/bin/b2 decompress -o /trial/back /trial/data.b2frame")?;
+        self.output(
+            "/usr/bin/b2 compress --output-dir /trial /usr/share/b2/samples/temperature.f32",
+        )?;
         self.output("/usr/bin/blpk compress /trial/data /trial/data.blp")?;
         self.output("/usr/bin/blpk decompress /trial/data.blp /trial/again")?;
         for name in ["back", "again"] {

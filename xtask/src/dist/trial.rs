@@ -178,7 +178,10 @@ impl Root {
         let file = self.installed()?.into_iter().next();
         match file.map_or_else(|| own_folder(&self.path), |file| Ok(Some(file)))? {
             Some(path) => fail(format!("{about}: {} was not removed", path.display())),
-            None => Ok(println!("{about}: removed, no file and no folder of ours is left")),
+            None => {
+                println!("{about}: removed, no file and no folder of ours is left");
+                Ok(())
+            }
         }
     }
 }

@@ -156,6 +156,13 @@ pub(super) const STAGES: &[Stage] = &[
         Code,
         "links and examples of the libraries' pages",
     ),
+    stage(
+        Change,
+        "packages",
+        "cargo publish --dry-run --workspace --quiet --no-verify --allow-dirty",
+        Code,
+        "the crates can be published, in their order",
+    ),
     stage(Change, "interfaces", "xtask api", Code, "a changed interface is seen in the change"),
     longer(
         "xtask conformance --all --program $built/b2",
@@ -317,13 +324,6 @@ pub(super) const STAGES: &[Stage] = &[
         "CC=false cargo build -p b2-cli --no-default-features --quiet",
         Code,
         "reading needs no C compiler; only the encoder of Zstandard does",
-    ),
-    stage(
-        Night,
-        "packages",
-        "cargo publish --dry-run --workspace --quiet --no-verify --allow-dirty --exclude b2-web --exclude b2-web-codec --exclude blosc-capi --exclude libblosc --exclude libblosc2 --exclude blosc-peers --exclude blosc-testdata --exclude blosc-trials --exclude xtask",
-        Code,
-        "the crates can be published",
     ),
     stage(
         Night,

@@ -242,7 +242,7 @@ impl From<b2_program::Error> for Error {
     }
 }
 
-/// The error behind one that a writer of Bloscpack files passes through [`Write`](io::Write).
+/// The cause of an error that a writer of Bloscpack files passes through [`Write`](io::Write).
 pub(crate) fn unpacked(error: io::Error) -> Error {
     match error.downcast::<bloscpack::Error>() {
         Ok(error) => error.into(),

@@ -148,7 +148,7 @@ impl Conversion<'_> {
     }
 }
 
-/// The error behind one that a writer of Bloscpack files passes through [`Write`].
+/// The cause of an error that a writer of Bloscpack files passes through [`Write`].
 fn unpacked(error: io::Error) -> Error {
     match error.downcast::<bloscpack::Error>() {
         Ok(error) => error.into(),

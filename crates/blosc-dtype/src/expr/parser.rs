@@ -576,9 +576,9 @@ fn wrong_spelling(rest: &str) -> Option<&'static str> {
         ("true", "`true`", is_upper),
         ("false", "`false`", is_upper),
         ("like", "contains(a, \"text\"), startswith(a, \"text\") or endswith(a, \"text\")", true),
-        ("null", "`is null` or `is not null` behind a column", true),
-        ("none", "`is null` or `is not null` behind a column", true),
-        ("na", "`is null` or `is not null` behind a column", true),
+        ("null", "`is null` or `is not null` after a column", true),
+        ("none", "`is null` or `is not null` after a column", true),
+        ("na", "`is null` or `is not null` after a column", true),
         ("nan", "isnan(a), which is true where a is NaN", true),
         ("inf", "isinf(a), which is true where a is infinite", true),
     ];

@@ -427,17 +427,20 @@ fn what_an_interrupted_writer_left_is_no_hindrance() {
     let frame = b2frame::to_cframe(&[1; 104], &FrameParams::default().chunksize(104)).unwrap();
     let chunk = compress(&[3; 5000], &CParams::default()).unwrap();
     let rest = [0xaa; 5000];
-    for left in [&[&chunk[..], &rest].concat()[..], &[0; 5000], b"\x94\x01\x93\xcd", &rest[..31]] {
+    for left in [&[&chunk[..], &rest].concat()[..], &[0; 5000], b"\x94\x01\x93\xcd", &chunk[..9]] {
         let mut writer = edit([&frame[..], left].concat());
         writer.append(&[2; 104]).unwrap();
         let schunk = writer.finish().unwrap();
         assert_eq!(schunk.decode_chunk(1).unwrap(), [2; 104]);
         assert!(schunk.frame_len() < 1000);
     }
-    let followed = [&frame[..], &rest].concat();
-    let opened = SChunkWriter::open_in(Box::new(MemStore::new(followed)), &EditOptions::default());
-    let Err(b2frame::Error::Param(param)) = opened.map(drop) else { panic!("not refused") };
-    assert_eq!(param, Param::NotLast { at: frame.len() as u64, kind: Kind::Unknown });
+    for foreign in [&rest[..], b"hello"] {
+        let followed = [&frame[..], foreign].concat();
+        let opened =
+            SChunkWriter::open_in(Box::new(MemStore::new(followed)), &EditOptions::default());
+        let Err(b2frame::Error::Param(param)) = opened.map(drop) else { panic!("not refused") };
+        assert_eq!(param, Param::NotLast { at: frame.len() as u64, kind: Kind::Unknown });
+    }
 }
 
 #[test]

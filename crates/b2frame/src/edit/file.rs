@@ -338,15 +338,14 @@ impl Drop for FrameFile {
 }
 
 /// Whether an interrupted writer can have left bytes with this beginning. It writes a chunk first,
-/// or a trailer if it changes metadata alone. The system may have kept zeros in their place, or so
-/// few bytes that they tell nothing.
+/// which begins with its version, or a trailer if it changes metadata alone. The system may have
+/// kept zeros in their place.
 fn may_be_leftover(kind: Kind, head: &[u8]) -> bool {
-    match kind {
-        Kind::Empty | Kind::Chunk => true,
-        Kind::Unknown => {
-            let is_zero = head.iter().all(|byte| *byte == 0);
-            head.len() < PROBE_LEN || is_zero || head.starts_with(&[0x94, 0x01])
-        }
+    match (kind, head) {
+        (Kind::Empty | Kind::Chunk, _) => true,
+        (Kind::Unknown, [1..=6, rest @ ..]) => rest.len() < 15,
+        (Kind::Unknown, [0x94, rest @ ..]) => matches!(rest, [] | [0x01, ..]),
+        (Kind::Unknown, _) => head.iter().all(|byte| *byte == 0),
         _ => false,
     }
 }

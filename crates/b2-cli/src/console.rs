@@ -44,7 +44,9 @@ pub(crate) fn tell_failure(console: &Console, file: Option<&str>, error: &Error)
         Error::Input { file, .. } => Some(file.as_str()),
         _ => None,
     };
-    let hint = error.hint().filter(|hint| !hint.contains("b2 rescue") || file.is_none_or(is_saved));
+    let on_key = || file.and_then(|file| error.hint_on_key(file)).map(Into::into);
+    let hint = error.hint().or_else(on_key);
+    let hint = hint.filter(|hint| !hint.contains("b2 rescue") || file.is_none_or(is_saved));
     let hint = hint.map(|hint| match inner {
         Some(inner) => hint::named(&hint, inner).into_owned(),
         None => hint.into_owned(),

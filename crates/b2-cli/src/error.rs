@@ -431,9 +431,7 @@ impl Error {
     /// Advice for the user.
     pub(crate) fn hint(&self) -> Option<Cow<'static, str>> {
         Some(match self {
-            Self::Input { file, error } => {
-                return error.hint().or_else(|| error.hint_on_key(file).map(Cow::Borrowed));
-            }
+            Self::Input { error, .. } => return error.hint(),
             Self::NotBlosc { start } => return blosc_data::opened_by(start).map(Into::into),
             Self::Mistyped { command } => format!("did you mean the command `{command}`?").into(),
             Self::MaxOutput { nbytes, .. } => {

@@ -10,7 +10,7 @@ use super::{CsvError, Doing, Error, cut_off, message::OTHER_TYPES};
 
 impl Error {
     /// Advice on a missing file whose name looks like that of a value.
-    pub(super) fn hint_on_key(&self, file: &str) -> Option<&'static str> {
+    pub(crate) fn hint_on_key(&self, file: &str) -> Option<&'static str> {
         let is_missing =
             matches!(self, Self::Io { source, .. } if source.kind() == io::ErrorKind::NotFound);
         let has_key = file.split_once("::").is_some_and(|(before, _)| Path::new(before).exists());
@@ -85,7 +85,12 @@ impl Error {
             Self::Frame(error) if cut_off(error).is_some() => {
                 "`b2 rescue FILE -o NEW` saves what is there"
             }
-            Self::Frame(b2frame::Error::Chunk { .. })
+            Self::Frame(
+                b2frame::Error::Chunk { .. }
+                | b2frame::Error::Corrupt {
+                    what: Corrupt::BodySum | Corrupt::ChunkSum { .. }, ..
+                },
+            )
             | Self::Blp(bloscpack::Error::Chunk { .. })
                 if self.code() == Code::Data =>
             {

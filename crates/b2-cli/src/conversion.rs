@@ -347,6 +347,10 @@ impl<'a> Convert<'a> {
         if objects.next()?.is_some() {
             let (object, loses_metadata) = crate::sequence::merged(cx, origin)?;
             if loses_metadata {
+                if self.output.rm && !self.output.force {
+                    let what = "the metadata of frames after the first";
+                    return Err(message::WOULD_LOSE.about(what));
+                }
                 let text = "the metadata of frames after the first are left out";
                 tell_loss(args, cx, &origin.name(), text)?;
             }

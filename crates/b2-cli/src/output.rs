@@ -10,7 +10,7 @@ pub(crate) mod targets;
 
 pub(crate) use b2_program::{Outcome, StageOptions, signals::Unfinished};
 pub(crate) use blosc_data::Digest;
-pub(crate) use placement::{Counts, Dest, Placement};
+pub(crate) use placement::{Counts, Dest, Placement, foreign_file};
 pub(crate) use read_back::Digesting;
 pub(crate) use store_place::StorePlace;
 pub(crate) use targets::{Naming, Target, Targets, check_frame_name};

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use b2_program::Program;
 
-use crate::{error::Error, inputs::origin};
+use crate::{error::Error, inputs::origin, output::foreign_file};
 
 /// The program `b2`.
 #[derive(Clone, Debug)]
@@ -14,6 +14,6 @@ impl Program for B2 {
     type Error = Error;
 
     fn is_object(folder: &Path) -> bool {
-        origin::is_object(folder)
+        origin::is_object(folder) && foreign_file(folder).is_none()
     }
 }

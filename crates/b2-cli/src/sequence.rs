@@ -34,10 +34,13 @@ pub(crate) fn merge_in_place(cx: &Context, path: &Path, lock: LockArgs) -> Resul
     let _turn = cx.lock_exclusive(path, lock)?;
     let metadata = fs::metadata(path).map_err(Error::io_at(Doing::Open, path))?;
     let staged = Staged::in_folder(path, StageOptions { force: true, sync: true }, &cx.unfinished)?;
-    let Merged { nframes, .. } = merge(cx, &origin, staged.path())?;
+    let Merged { nframes, loses_metadata } = merge(cx, &origin, staged.path())?;
     if nframes < 2 {
         // Another program has merged the frames before the lock was taken.
         return Ok(());
+    }
+    if loses_metadata {
+        return Err(message::SEQUENCE_METADATA.error());
     }
     staged.commit_with_mode(Some(&metadata))?;
     let name = origin.name();

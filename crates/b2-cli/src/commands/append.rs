@@ -236,6 +236,9 @@ fn open_target(cx: &Context, origin: &Origin) -> Result<Object> {
 /// Whether a file holds more frames after `first`. Other formats are one object: nothing after them
 /// is read, since another program may be writing there.
 fn has_more_frames(cx: &Context, origin: &Origin, first: &Object) -> Result<bool> {
+    if let Object::Blp(_) = first {
+        ObjectReader::open(origin, cx.read_params())?.warn_of_trailing(&cx.console, &origin.name());
+    }
     if !matches!(first, Object::Frame(_)) {
         return Ok(false);
     }

@@ -4,7 +4,8 @@
 
 use std::{
     ffi::OsString,
-    fs,
+    fs::{self, File},
+    io::{Seek as _, SeekFrom},
     path::{Path, PathBuf},
 };
 
@@ -108,11 +109,33 @@ fn split_input(args: &SplitArgs, cx: &Context, origin: &Origin) -> Result<()> {
             nframes += 1;
         }
         next = object_after(cx, origin, &objects, end)?;
-        if next.is_none() {
+        if next.is_none() && objects.tail().nbytes > 0 {
             objects.warn_of_trailing(&cx.console, &origin.name());
+            split_rest(args, cx, origin, objects.tail().nbytes, nframes)?;
         }
     }
     Ok(())
+}
+
+/// Writes the bytes after the last frame of a file to a file of their own.
+fn split_rest(
+    args: &SplitArgs,
+    cx: &Context,
+    origin: &Origin,
+    nbytes: u64,
+    number: u64,
+) -> Result<()> {
+    let Some(path) = origin.path() else { return Ok(()) };
+    let options = OutputArgs { force: args.force, no_sync: args.no_sync, ..OutputArgs::default() };
+    let mut file = File::open(path).map_err(Error::io_at(Doing::Open, path))?;
+    let back = i64::try_from(nbytes).unwrap_or(i64::MAX).saturating_neg();
+    file.seek(SeekFrom::End(back)).map_err(Error::io(Doing::Read))?;
+    let target = Target::File(part_path(args, origin, number, "rest"));
+    let done = write(cx, &options, &target, |sink| {
+        let nbytes = sink.write_rest(&mut file)?;
+        Ok(Copied { objects: 0, nbytes })
+    })?;
+    report(cx, "b2.split/1", &origin.name(), &target, done)
 }
 
 /// The frame or Bloscpack file that follows an object; the object ends at byte `end` of a file.
@@ -134,7 +157,6 @@ fn object_after(
 
 /// `log.b2frame` has the frames `log.0000.b2frame`, `log.0001.b2frame` and so on.
 fn frame_path(args: &SplitArgs, origin: &Origin, object: &Object, nframe: u64) -> PathBuf {
-    let path = origin.path().unwrap_or(Path::new("stdin"));
     let suffix = match object {
         Object::Frame(schunk) => {
             let metas = schunk.meta();
@@ -144,6 +166,11 @@ fn frame_path(args: &SplitArgs, origin: &Origin, object: &Object, nframe: u64) -
         Object::Blp(_) => "blp",
         _ => "chunk",
     };
+    part_path(args, origin, nframe, suffix)
+}
+
+fn part_path(args: &SplitArgs, origin: &Origin, nframe: u64, suffix: &str) -> PathBuf {
+    let path = origin.path().unwrap_or(Path::new("stdin"));
     let mut name: OsString = path.file_stem().unwrap_or_default().to_owned();
     name.push(format!(".{nframe:04}.{suffix}"));
     match &args.output_dir {

@@ -20,7 +20,7 @@ use crate::{
         origin::{self, Found},
         walk,
     },
-    output::{Naming, Outcome, Target, Targets, check_frame_name},
+    output::{Naming, Outcome, Target, Targets, check_frame_name, foreign_file},
     render::{path_text, size},
 };
 
@@ -72,6 +72,9 @@ pub(crate) fn run(args: &RecompressArgs, cx: &Context) -> Code {
             let path = origin.to_change()?;
             // While another program writes the file, it may look like several objects.
             let _lock = cx.lock_exclusive(path, args.lock)?;
+            if let Some(file) = foreign_file(path) {
+                return Err(message::FOREIGN_FILE.about(path_text(&file)));
+            }
             check_in_place(cx, origin)?;
             recompress(&options, cx, origin, &Target::File(path.to_path_buf()))
         });

@@ -60,6 +60,9 @@ fn repack_input(args: &RepackArgs, cx: &Context, origin: &Origin) -> Result<()> 
     if !matches!(origin, Origin::File { part: Part::Whole, .. }) {
         return Err(message::REPACKS_ONE_FRAME.error());
     }
+    let is_sequence = matches!(object, Object::Frame(_)) && objects.next()?.is_some();
+    // The bytes after the object are freed: tell what they are.
+    objects.warn_of_trailing(&cx.console, &origin.name());
     let wait = cx.lock_wait(args.lock);
     let schunk = match object {
         Object::Frame(schunk) => schunk,
@@ -72,7 +75,6 @@ fn repack_input(args: &RepackArgs, cx: &Context, origin: &Origin) -> Result<()> 
             return report(cx, origin, done.file_bytes, done.freed);
         }
     };
-    let is_sequence = objects.next()?.is_some();
     if is_sequence {
         drop(schunk);
         return merge(args, cx, origin, path);

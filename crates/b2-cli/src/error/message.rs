@@ -455,9 +455,18 @@ messages! {
     READ_BACK_DIFFERS: Data,
         "reading back gave other data",
         "the input is untouched; this is a defect of the program or of the machine";
+    FOLLOWED_FRAME: Usage,
+        "{}, which would be cut off",
+        "`b2 split FILE` takes it out";
     FOLLOWED: Usage,
         "{}, which would be cut off",
         "`b2 convert` takes the first array out";
+    FOREIGN_FILE: Usage,
+        "{} is no part of it, and would be removed",
+        "move that file elsewhere, or use -o to write beside";
+    SEQUENCE_METADATA: Usage,
+        "frames after the first have metadata that one frame cannot keep",
+        "`b2 split FILE` keeps the frames apart";
     WOULD_LOSE: Data,
         "kept, because {} would be lost",
         "use -f with --rm if this is meant";
@@ -466,8 +475,7 @@ messages! {
     ONE_SLICE: Usage,
         "not an array: --slice takes one index, or one range without a step";
     NO_TABLE_TO_CHANGE: Usage,
-        "not a table of a store or of bcolz, which `b2 table` changes",
-        "`b2 convert FILE NEW.b2z` makes a store of a table in another format";
+        "not a table of a store or of bcolz, which `b2 table` changes";
     NOT_A_TABLE: Usage,
         "not a table: --where, --skip and --columns do not apply";
     NOT_AN_ARRAY: Usage,

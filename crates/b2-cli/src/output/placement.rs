@@ -8,8 +8,11 @@
 use std::{
     fs::{self, Metadata},
     io,
-    path::Path,
+    path::{Path, PathBuf},
 };
+
+use b2store::Note;
+use blosc_io::replace;
 
 use crate::{
     args::OutputArgs,
@@ -17,6 +20,7 @@ use crate::{
     error::{Doing, Error, Result, message},
     inputs::{Origin, origin},
     output::{Sink, Staged, Target},
+    render::path_text,
 };
 
 /// The destination of the bytes of an output.
@@ -80,6 +84,8 @@ impl Placement<'_> {
             read_back(&staged)?;
         }
         let lost = if rm && !force { lost(&staged)? } else { None };
+        let input = self.origin.changeable().filter(|_| rm && !force);
+        let lost = lost.or_else(|| input.and_then(|path| beside(path)));
         if !rm {
             // Only `--rm` needs each output renamed at once, while the input is locked.
             return self.cx.put_in_place(self.origin, staged, self.metadata);
@@ -91,6 +97,55 @@ impl Placement<'_> {
             (None, _) => Ok(()),
         }
     }
+}
+
+/// The content of an input that no reader of it reads, in words.
+fn beside(input: &Path) -> Option<String> {
+    if let Some(file) = foreign_file(input) {
+        return Some(format!("{}, which is no part of it,", path_text(&file)));
+    }
+    let place = crate::inputs::Place::from(input);
+    let store = Some(input).filter(|path| place.is_store() && path.is_file());
+    let store = b2store::Store::open(store?).ok()?;
+    store.notes().iter().find_map(|note| match note {
+        Note::Outside { before, after } => {
+            Some(format!("{} bytes around its archive", before.saturating_add(*after)))
+        }
+        _ => None,
+    })
+}
+
+/// The first file in a sparse frame or a data set of bcolz that is no part of it. It would be
+/// removed with the folder.
+pub(crate) fn foreign_file(folder: &Path) -> Option<PathBuf> {
+    let place = crate::inputs::Place::from(folder);
+    if !place.is_sparse_frame() && !place.is_bcolz() {
+        return None;
+    }
+    let mut folders = vec![folder.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for path in fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path()) {
+            match path.is_dir() {
+                true => folders.push(path),
+                false if is_part(&path) => {}
+                false => return Some(path),
+            }
+        }
+    }
+    None
+}
+
+/// Whether a file can be a part of a sparse frame or a data set of bcolz, by its name.
+fn is_part(path: &Path) -> bool {
+    const NAMES: [&[u8]; 4] = [origin::INDEX_FILE.as_bytes(), b".b2sums", b"sizes", b"storage"];
+    let name = path.file_name().unwrap_or_default();
+    let bytes = name.as_encoded_bytes();
+    NAMES.contains(&bytes)
+        || bytes.starts_with(b"__")
+        || bytes.ends_with(b".chunk")
+        || bytes.ends_with(b".b2lock")
+        || replace::is_leftover(path)
+        || name.to_str().is_some_and(replace::is_temporary)
 }
 
 /// Removes a file, or the files of a sparse frame but no other ones.

@@ -176,3 +176,88 @@ fn a_store_among_other_bytes_is_repacked_as_a_copy() {
         }
     }
 }
+
+#[test]
+fn a_folder_with_files_of_others_is_not_replaced_or_removed() {
+    let dir = objects();
+    dir.b2("convert -q --format sframe a.b2frame -o s.b2frame").ok();
+    dir.b2("convert -q a.b2nd -o c.bcolz").ok();
+    for folder in ["s.b2frame", "c.bcolz"] {
+        let note = format!("{folder}/notes.txt");
+        dir.write(&note, "keep me");
+        for line in ["recompress -C lz4 {}", "convert -f a.npy --format b2nd -o {}"] {
+            let line = line.replace("{}", folder);
+            let run = dir.b2(&line);
+            assert!(run.code != Some(0), "{line}: {}", run.all());
+            assert!(dir.read(&note) == b"keep me", "{line}");
+        }
+        let run = dir.b2(&format!("recompress -C lz4 {folder}"));
+        assert!(run.stderr.contains("notes.txt is no part of it"), "{}", run.stderr);
+    }
+    let run = dir.b2("convert --rm s.b2frame -o copy.b2frame");
+    assert!(run.code == Some(1) && run.stderr.contains("notes.txt"), "{}", run.all());
+    assert!(dir.read("s.b2frame/notes.txt") == b"keep me");
+    dir.b2("verify s.b2frame").ok();
+}
+
+#[test]
+fn metadata_of_later_frames_are_not_lost_in_a_merge() {
+    let dir = objects();
+    for (name, note) in [("one", "first"), ("two", "second")] {
+        dir.b2(&format!("c -q a.f32 -o {name}.b2frame")).ok();
+        dir.b2(&format!("meta set {name}.b2frame note={note}")).ok();
+    }
+    dir.write("both.b2frame", [dir.read("one.b2frame"), dir.read("two.b2frame")].concat());
+    let both = dir.read("both.b2frame");
+    for line in ["repack both.b2frame", "append both.b2frame a.f32"] {
+        let run = dir.b2(line);
+        assert_eq!(run.code, Some(2), "{line}: {}", run.all());
+        assert!(run.stderr.contains("`b2 split both.b2frame`"), "{}", run.stderr);
+        assert!(dir.read("both.b2frame") == both, "{line}");
+    }
+    let run = dir.b2("convert --rm both.b2frame -o merged.blp");
+    assert!(run.code == Some(1) && dir.read("both.b2frame") == both, "{}", run.all());
+}
+
+#[test]
+fn metadata_of_a_bloscpack_file_do_not_push_out_what_follows() {
+    let dir = objects();
+    // Without metadata there is no room for any.
+    dir.b2("convert -q a.b2frame -o bytes.blp").ok();
+    let both = [dir.read("bytes.blp"), dir.read("a.b2nd")].concat();
+    dir.write("both.blp", &both);
+    let run = dir.b2("meta set both.blp note=1");
+    assert_eq!(run.code, Some(2), "{}", run.all());
+    assert!(run.stderr.contains("a Blosc2 frame begins there"), "{}", run.stderr);
+    assert!(dir.read("both.blp") == both);
+}
+
+#[test]
+fn bytes_around_an_archive_stay_when_it_is_converted() {
+    let dir = objects();
+    let whole = [&dir.read("a.b2z")[..], b"my only copy"].concat();
+    dir.write("x.b2z", &whole);
+    let run = dir.b2("convert --rm x.b2z -o out.npy");
+    assert!(run.code == Some(1) && run.stderr.contains("12 bytes"), "{}", run.all());
+    assert!(dir.read("x.b2z") == whole);
+}
+
+/// The hint of a refusal names `b2 split`: its files together are the file.
+#[test]
+fn bytes_of_others_are_split_off() {
+    let dir = objects();
+    let text = b"some text that follows the frame, longer than a header";
+    let whole = [&dir.read("a.b2frame")[..], text].concat();
+    dir.write("x.b2frame", &whole);
+    assert_eq!(dir.b2("append x.b2frame a.f32").code, Some(2));
+    dir.b2("split x.b2frame --output-dir parts").ok();
+    let parts = ["parts/x.0000.b2frame", "parts/x.0001.rest"].map(|part| dir.read(part));
+    assert!(parts.concat() == whole);
+}
+
+#[test]
+fn a_key_without_its_slash_is_told() {
+    let dir = objects();
+    let run = dir.b2("info a.b2z::a");
+    assert!(run.stderr.contains("hint: STORE::/KEY"), "{}", run.all());
+}

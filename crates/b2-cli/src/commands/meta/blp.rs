@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use blosc_data::Tail;
 use bloscpack::{
     Durability, LockWait, LockedFile, RepackOptions,
     error::Param,
@@ -39,6 +40,11 @@ pub(super) fn change(
             )) => {}
             done => return Ok(done?),
         }
+    }
+    // The new file has nothing after its last chunk.
+    let tail = Tail::of_blp(&blp.file)?;
+    if tail.is_a_file() {
+        return Err(message::FOLLOWED_FRAME.about(tail));
     }
     let metadata = match new {
         Value::Null => NewMetadata::Remove,

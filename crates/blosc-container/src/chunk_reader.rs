@@ -73,6 +73,8 @@ type Result<T> = core::result::Result<T, ReadError>;
 /// assert_eq!(chunk.header().nbytes(), data.len());
 /// chunk.decode(1_000_000..1_000_100, &mut part, &mut Scratch::default())?;
 /// assert_eq!(part, data[1_000_000..1_000_100]);
+/// # drop(chunk);
+/// # drop(file);
 /// # std::fs::remove_dir_all(&dir)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

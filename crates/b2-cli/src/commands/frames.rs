@@ -111,27 +111,26 @@ fn split_input(args: &SplitArgs, cx: &Context, origin: &Origin) -> Result<()> {
         next = object_after(cx, origin, &objects, end)?;
         if next.is_none() && objects.tail().nbytes > 0 {
             objects.warn_of_trailing(&cx.console, &origin.name());
-            split_rest(args, cx, origin, objects.tail().nbytes, nframes)?;
+            split_rest(args, cx, origin, &options, (objects.tail().nbytes, nframes))?;
         }
     }
     Ok(())
 }
 
-/// Writes the bytes after the last frame of a file to a file of their own.
+/// Writes the last `nbytes` bytes of a file, which are no frame, to the output of this number.
 fn split_rest(
     args: &SplitArgs,
     cx: &Context,
     origin: &Origin,
-    nbytes: u64,
-    number: u64,
+    options: &OutputArgs,
+    (nbytes, number): (u64, u64),
 ) -> Result<()> {
     let Some(path) = origin.path() else { return Ok(()) };
-    let options = OutputArgs { force: args.force, no_sync: args.no_sync, ..OutputArgs::default() };
     let mut file = File::open(path).map_err(Error::io_at(Doing::Open, path))?;
     let back = i64::try_from(nbytes).unwrap_or(i64::MAX).saturating_neg();
     file.seek(SeekFrom::End(back)).map_err(Error::io(Doing::Read))?;
     let target = Target::File(part_path(args, origin, number, "rest"));
-    let done = write(cx, &options, &target, |sink| {
+    let done = write(cx, options, &target, |sink| {
         let nbytes = sink.write_rest(&mut file)?;
         Ok(Copied { objects: 0, nbytes })
     })?;

@@ -65,7 +65,7 @@ impl WrongUse {
                 let hint = level.or_else(|| elsewhere(option, command.trim_end(), error));
                 Self { message, hint: hint.unwrap_or(help) }
             }
-            // Only an empty word is wrong for a file.
+            // The parser takes every name of a file but the empty one.
             ErrorKind::InvalidValue if is_word && value(error) == NO_VALUE => {
                 Self { message: "the name of a file is empty".to_owned(), hint: help }
             }

@@ -233,8 +233,8 @@ fn open_target(cx: &Context, origin: &Origin) -> Result<Object> {
     Ok(object)
 }
 
-/// Whether a file holds more frames after `first`. Other formats are one object: nothing after them
-/// is read, since another program may be writing there.
+/// Whether a file holds more frames after `first`; warns of bytes that are no frame. Other formats
+/// are one object: nothing after them is opened, since another program may be writing there.
 fn has_more_frames(cx: &Context, origin: &Origin, first: &Object) -> Result<bool> {
     if let Object::Blp(_) = first {
         ObjectReader::open(origin, cx.read_params())?.warn_of_trailing(&cx.console, &origin.name());

@@ -455,7 +455,7 @@ messages! {
     READ_BACK_DIFFERS: Data,
         "reading back gave other data",
         "the input is untouched; this is a defect of the program or of the machine";
-    FOLLOWED_FRAME: Usage,
+    BLP_FOLLOWED: Usage,
         "{}, which would be cut off",
         "`b2 split FILE` takes it out";
     FOLLOWED: Usage,

@@ -44,7 +44,7 @@ pub(super) fn change(
     // The new file has nothing after its last chunk.
     let tail = Tail::of_blp(&blp.file)?;
     if tail.is_a_file() {
-        return Err(message::FOLLOWED_FRAME.about(tail));
+        return Err(message::BLP_FOLLOWED.about(tail));
     }
     let metadata = match new {
         Value::Null => NewMetadata::Remove,
